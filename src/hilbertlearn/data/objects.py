@@ -1,7 +1,7 @@
-"""Structured outputs as they come: rows of an array, labels, strings, sets, graphs, any objects.
+"""Structured outputs: rows of an array, labels, strings, sets, graphs, any objects.
 
-What is a row of numbers is decided by types and never by lengths: numbers, numpy arrays of numbers, and lists of these.
-Anything else, tuples too, is an object, which is kept as it is.
+Types, never lengths, decide what is a row of numbers: numbers, numpy arrays of numbers, and lists of these. Anything
+else, also a tuple, is an object and stays unchanged.
 """
 
 from __future__ import annotations
@@ -14,33 +14,34 @@ import scipy.sparse
 
 from .frames import integer_dtype, is_framed, is_missing, values_of
 
-_ROWS = 4096  # compared at once
-NO_LABEL = -1  # of scikit-learn's semi-supervised estimators
+_ROWS = 4096  # rows that are compared at a time: memory is linear in it
+NO_LABEL = -1  # label of unlabelled samples in scikit-learn's semi-supervised estimators
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
 class ObjectList(list):
-    """A list of objects that numpy takes as such: scikit-learn joins the predictions of folds by it."""
+    """A list that numpy converts to an array of objects: scikit-learn concatenates predictions of folds this way."""
 
     def __array__(self, dtype=None, copy=None):
         array = np.empty(len(self), dtype=object)
-        for i, item in enumerate(self):  # at once, numpy would look into sequences
+        for i, item in enumerate(self):  # np.array(self) would open sequences
             array[i] = item
         return array
 
 
 @dataclass(frozen=True)
 class StructuredOutputs:
-    """Outputs as they were read: reading them again costs nothing."""
+    """Structured outputs that are already read; reading them again returns them unchanged."""
 
     items: Any  # an array of numbers, or a list
-    known: np.ndarray  # (n,) booleans
-    form: tuple  # in which predictions are given back, see ``form_of``
-    all_known: Any = None  # all known items that were read, of which these may be some: folds have the labels of all
-    no_label: Any = None  # the label that stands for none, if there is one
+    known: np.ndarray  # (n,) mask of known outputs
+    form: tuple  # form of predictions, see ``form_of``
+    all_known: Any = None  # known items of the whole data set: a fold has the labels of all folds
+    no_label: Any = None  # the label of unlabelled samples, if there is one
 
     @classmethod
     def from_y(cls, y):
+        """Outputs y in any form."""
         if isinstance(y, StructuredOutputs):
             return y
         items, known = read_outputs(y)
@@ -54,10 +55,11 @@ class StructuredOutputs:
 
 
 def read_outputs(y, like=None):
-    """Outputs in canonical form, and which of them are known (n,).
+    """Outputs in canonical form, and a mask (n,) of the known ones.
 
-    Numbers become a float array (n,) or (n, d), anything else a list. Unknown outputs are None, NaN, or rows of NaN.
-    If ``like``, outputs read before, are a list, these are one too; if they are rows, tuples of numbers are rows too.
+    Numbers become a float array (n,) or (n, d), other outputs a list. Unknown outputs are None, NaN, or rows of NaN.
+    ``like`` are outputs read before: if they are a list, the result is a list; if they are rows, tuples of numbers are
+    rows too.
     """
     if isinstance(y, StructuredOutputs):
         return y.items, y.known
@@ -82,7 +84,7 @@ def read_outputs(y, like=None):
 
 
 def to_array_or_list(y):
-    """Outputs from any container as an array of numbers or strings, or a list."""
+    """Outputs of any container as an array of numbers or strings, or as a list."""
     if isinstance(y, list):
         return list(y)
     if scipy.sparse.issparse(y):
@@ -99,12 +101,12 @@ def to_array_or_list(y):
 
 
 def take(outputs, rows):
-    """Some of the outputs, in the same form."""
+    """The outputs at the given rows, in the same form."""
     return outputs[rows] if isinstance(outputs, np.ndarray) else [outputs[i] for i in rows]
 
 
 def concatenate_outputs(parts):
-    """Outputs in parts, arrays or lists, as one."""
+    """Concatenate outputs, arrays or lists."""
     if len(parts) == 1:
         return parts[0]
     if all(isinstance(part, np.ndarray) for part in parts):
@@ -113,14 +115,14 @@ def concatenate_outputs(parts):
 
 
 def distinct(outputs):
-    """Indices (c,) of the first of each distinct output, in order, and for each output its number among them (n,).
+    """Indices (c,) of the first occurrence of each distinct output, in order, and the group (n,) of each output.
 
-    Outputs that cannot be hashed are distinct unless they are the same object.
+    Outputs that cannot be hashed are equal only if they are the same object.
     """
     if isinstance(outputs, np.ndarray) and outputs.ndim > 1 and outputs.dtype.kind in "biuf" and outputs.size:
-        found = _distinct_rows(outputs.reshape(len(outputs), -1))
-        if found is not None:
-            return found
+        result = _distinct_rows(outputs.reshape(len(outputs), -1))
+        if result is not None:
+            return result
     seen: dict = {}
     first: list[int] = []
     group = np.empty(len(outputs), dtype=int)
@@ -133,38 +135,39 @@ def distinct(outputs):
 
 
 def _distinct_rows(rows):
-    """As ``distinct`` for rows (n, d) of numbers, by sums of their bits; None if different rows have the same sum."""
+    """``distinct`` for rows (n, d) of numbers, by hashes of their bits; None if different rows have equal hashes."""
     parts = [slice(start, start + _ROWS) for start in range(0, len(rows), _ROWS)]
     factors = np.random.default_rng(0).integers(2**63, size=_bits(rows[:1]).shape[1], dtype=np.uint64)
-    # whole numbers modulo 2^64, without rounding; floats of few digits have their ones in the first bits
-    codes = [np.einsum("ij,j->i", b ^ (b >> np.uint64(52)), factors) for b in (_bits(rows[some]) for some in parts)]
+    # exact integers modulo 2^64; floats with few digits differ in their leading bits, hence the shift
+    codes = [np.einsum("ij,j->i", b ^ (b >> np.uint64(52)), factors) for b in (_bits(rows[part]) for part in parts)]
     _, first, group = np.unique(np.concatenate(codes), return_index=True, return_inverse=True)
-    if not all(np.array_equal(_bits(rows[some]), _bits(rows[first[group[some]]])) for some in parts):
+    if not all(np.array_equal(_bits(rows[part]), _bits(rows[first[group[part]]])) for part in parts):
         return None
     order = np.argsort(first)
     return first[order], np.argsort(order)[group]
 
 
 def _bits(rows):
-    """Rows of numbers as whole numbers of 64 bits, equal for equal rows."""
+    """Rows of numbers as 64-bit integers, equal for equal rows."""
     rows = np.ascontiguousarray(rows + 0.0 if rows.dtype.kind == "f" else rows)  # -0.0 equals 0.0
     octets = rows.view(np.uint8)
     return np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))).view(np.uint64)
 
 
 def kind_of(item):
-    """What an output is, as far as its type tells: a word, or None for objects of other classes."""
+    """Kind of an output by its type: a word, or None for other classes."""
     kinds = (("number", _NUMBERS), ("string", str), ("bytes", bytes), ("set", (set, frozenset)), ("mapping", dict))
     sequences = ("sequence", (list, tuple, np.ndarray))
     return next((name for name, types in (*kinds, sequences) if isinstance(item, types)), None)
 
 
 def _key(item):
+    """A hashable key, equal for equal items."""
     if isinstance(item, np.ndarray) and item.dtype != object:
         return item.shape, (item + 0.0 if item.dtype.kind == "f" else item).tobytes()  # -0.0 equals 0.0
     if isinstance(item, (set, frozenset)):
         return frozenset(item)
-    if type(item) in (list, tuple):  # classes derived from them may be more than their entries
+    if type(item) in (list, tuple):  # subclasses may hold more than their entries
         return tuple(map(_key, item))
     try:
         hash(item)
@@ -174,7 +177,7 @@ def _key(item):
 
 
 def nan_for_missing(y):
-    """An array of objects, or what becomes one, with NaN for whatever is missing; anything else as it is."""
+    """An array of objects with NaN for missing items; other data unchanged."""
     array = np.asarray(y)
     if array.dtype != object or not array.ndim:
         return y
@@ -182,9 +185,9 @@ def nan_for_missing(y):
 
 
 def unlabelled_mask(labels):
-    """Mask (n,) of integer labels that stand for none: NO_LABEL beside two others or more, none of them negative.
+    """Mask (n,) of integer labels equal to NO_LABEL, where there are at least two other labels, none negative.
 
-    So scikit-learn's semi-supervised estimators have it; of -1 and 1 both are labels. Missing ones are no integers.
+    This is the convention of scikit-learn's semi-supervised estimators. In binary labels -1 and 1, both are classes.
     """
     labels = np.asarray(labels)
     none = np.zeros(labels.shape, dtype=bool)
@@ -203,63 +206,65 @@ def unlabelled_mask(labels):
 
 
 def form_of(y):
-    """How predictions are given back: a kind and a dtype.
+    """Form of predictions for training outputs y: a kind and a dtype.
 
-    ("list", None), ("objects", None) for an array of them, ("array", dtype of integers, None for floats), or such a
-    dtype with "tuples" for tuples of numbers, "csr_array" or "csr_matrix".
+    ("list", None); ("objects", None) for an array of objects; ("array", dtype), where dtype is None for floats; and the
+    same with "tuples" for tuples of numbers, "csr_array" or "csr_matrix".
     """
-    whole = integer_dtype(y) if is_framed(y) else None
-    if whole is not None:
-        return "array", whole
+    integers = integer_dtype(y) if is_framed(y) else None
+    if integers is not None:
+        return "array", integers
     if scipy.sparse.issparse(y):
-        return "csr_array" if isinstance(y, scipy.sparse.sparray) else "csr_matrix", _whole_dtype(y)
-    given, items = hasattr(y, "__array__") and not isinstance(y, list), to_array_or_list(y)
+        return "csr_array" if isinstance(y, scipy.sparse.sparray) else "csr_matrix", _integer_dtype(y)
+    is_array, items = hasattr(y, "__array__") and not isinstance(y, list), to_array_or_list(y)
     if isinstance(items, list):
         items = [item for item in items if item is not None]
     array = items if isinstance(items, np.ndarray) else as_numbers(items)
     if array is not None:
-        return "array", _whole_dtype(array)
-    if given:
+        return "array", _integer_dtype(array)
+    if is_array:
         return "objects", None
     rows = as_numbers(items, (tuple,))
-    return ("list", None) if rows is None else ("tuples", _whole_dtype(rows))
+    return ("list", None) if rows is None else ("tuples", _integer_dtype(rows))
 
 
 def restore_form(outputs, form, discrete=True):
-    """Outputs in the form of the training ones; integers stay integers where the decoder chose among outputs."""
+    """Outputs in the form of the training outputs; integers stay integers if the decoder selects among outputs."""
     kind, dtype = form
     if kind == "tuples" and isinstance(outputs, np.ndarray):
         outputs = map(tuple, _as_integers(outputs, dtype if discrete else None).tolist())
     if kind in ("list", "tuples"):
         outputs = list(outputs)
-        return ObjectList(outputs) if any(map(_is_opened_by_numpy, outputs)) else outputs
+        return ObjectList(outputs) if any(map(_is_sequence_to_numpy, outputs)) else outputs
     if kind == "objects":
         return np.asarray(ObjectList(outputs))
     rows = _as_integers(np.asarray(outputs), dtype if discrete else None)
     return rows if kind == "array" else getattr(scipy.sparse, kind)(rows)
 
 
-def _is_opened_by_numpy(item):
-    """Whether an array made of such items may hold their entries in place of them."""
+def _is_sequence_to_numpy(item):
+    """Whether numpy may replace such an item by its entries when it creates an array."""
     kind = type(item)
     return not issubclass(kind, (str, dict)) and (hasattr(kind, "__getitem__") or hasattr(kind, "__array__"))
 
 
-def _whole_dtype(array):
+def _integer_dtype(array):
+    """The dtype of integers and booleans, None for others."""
     return array.dtype if array.dtype.kind in "biu" else None
 
 
 def _as_integers(outputs, dtype):
+    """Outputs as integers if that changes no value: candidates may be other numbers."""
     if dtype is None:
         return outputs
-    whole = outputs.astype(dtype)
-    return whole if np.array_equal(whole, outputs) else outputs  # candidates may be other numbers
+    integers = outputs.astype(dtype)
+    return integers if np.array_equal(integers, outputs) else outputs
 
 
 def as_numbers(items, rows=(list,)):
-    """Items as an array of numbers, None when they are something else (strings, sets, rows of different lengths).
+    """Items as an array of numbers; None for other items (strings, sets, rows of different lengths).
 
-    rows : types of sequences whose numbers are a row; arrays always are
+    rows : sequence types that are rows of numbers; arrays always are
     """
     if not len(items) or not _are_numeric(items, rows):
         return None
@@ -271,7 +276,7 @@ def as_numbers(items, rows=(list,)):
 
 
 def _are_numeric(items, rows):
-    """Whether the items are numbers, or arrays or sequences of them, by their types."""
+    """Whether all items are numbers, or arrays or sequences of numbers, by type."""
     if all(issubclass(kind, _NUMBERS) for kind in set(map(type, items))):
         return True
     return all(_is_numeric(item, rows) for item in items)
@@ -280,5 +285,5 @@ def _are_numeric(items, rows):
 def _is_numeric(item, rows):
     if isinstance(item, np.ndarray):
         return item.dtype.kind in "biuf"
-    # a class of one's own that is derived from list or tuple is an object
+    # a subclass of list or tuple is an object
     return _are_numeric(item, rows) if type(item) in rows else isinstance(item, _NUMBERS)

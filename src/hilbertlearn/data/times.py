@@ -1,7 +1,7 @@
-"""Dates and times as numbers of days, and the points that names of columns stand for.
+"""Dates and times as numbers of days, and points from column names.
 
-Dates are days since an origin, by default the first of them; time zones are converted to UTC, and dates without one
-are taken as UTC. Periods are their beginnings. Durations and times of the day are days too, without an origin.
+Dates are days since an origin, by default the first date. Time zones are converted to UTC; dates without a time zone
+are in UTC. A period is its beginning. Durations and times of the day are days without an origin.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 _DAY = np.timedelta64(1, "D")
-_EPOCH = np.datetime64("1970-01-01", "us")  # origin of dates that are all missing
+_EPOCH = np.datetime64("1970-01-01", "us")  # origin where all dates are missing
 _NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
 _DATE = re.compile(
     r"(?<!\d)(?P<month>\d{4}[-/]\d{2})(?P<day>[-/]\d{2})?(?![\d/-])"
@@ -27,7 +27,7 @@ _RANGE = re.compile(r"(?<![\d.])(?P<low>\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(?
 
 
 def as_times(values):
-    """Dates (n,), datetime64 in UTC, or durations (n,), timedelta64, NaT where missing; None for any other values.
+    """Dates (n,) as datetime64 in UTC, or durations (n,) as timedelta64, NaT where missing; None for other values.
 
     values : series or index of pandas, series of polars, array or list
     """
@@ -57,6 +57,7 @@ _MISSING = np.datetime64("NaT")
 
 
 def _objects(values):
+    """An array (n,) of the values as objects."""
     array = np.empty(len(values), dtype=object)
     for i, value in enumerate(values):
         array[i] = value
@@ -64,7 +65,7 @@ def _objects(values):
 
 
 def _as_time(item):
-    """A date or a duration as a scalar of numpy, ``_MISSING`` where there is none; None for other objects."""
+    """A date or a duration as a numpy scalar, ``_MISSING`` for a missing one; None for other objects."""
     if item is None or type(item).__name__ in ("NAType", "NaTType") or (isinstance(item, float) and np.isnan(item)):
         return _MISSING
     if isinstance(item, (np.datetime64, np.timedelta64)):
@@ -80,7 +81,7 @@ def _as_time(item):
 
 
 def first_date(times):
-    """The origin of times: the first date, 1970 where all are missing; None for durations."""
+    """The origin of times: the first date, 1970 if all are missing; None for durations."""
     if times.dtype.kind == "m":
         return None
     known = times[~np.isnat(times)]
@@ -88,11 +89,11 @@ def first_date(times):
 
 
 def as_date(value, name):
-    """A date, an object or text in the format of ISO 8601, as datetime64 in UTC."""
+    """A date object, or text in ISO 8601 format, as datetime64 in UTC."""
     times = as_times([value])
     if isinstance(value, str):
-        found = points_in([value])
-        times = None if found is None or found[1] is None else np.array(found[1:])
+        parsed = points_in([value])
+        times = None if parsed is None or parsed[1] is None else np.array(parsed[1:])
     if times is None or times.dtype.kind != "M" or np.isnat(times[0]):
         raise ValueError(f"{name} must be a date, such as numpy.datetime64('2001-01-31'), got {value!r}")
     return times[0].astype("M8[us]")
@@ -102,41 +103,41 @@ def days(times, origin):
     """Days (n,) from the origin to dates, or of durations; NaN where missing."""
     if times.dtype.kind == "m":
         return times / _DAY
-    whole = times.astype("M8[us]")
-    return (whole - origin) / _DAY + (times - whole) / _DAY  # units finer than a microsecond may have a later origin
+    rounded = times.astype("M8[us]")
+    return (rounded - origin) / _DAY + (times - rounded) / _DAY  # keeps units finer than a microsecond
 
 
 def dates_at(points, origin):
-    """Dates (m,), to the second, that are as many days after an origin as points (m,) say."""
+    """Dates (m,), rounded to seconds, of points (m,) in days since an origin."""
     seconds = np.round(np.asarray(points, dtype=float) * 86400).astype("m8[s]")
     return (origin + seconds).astype("M8[s]")
 
 
 def date_text(origin) -> str:
-    """A date without the time of the day where that is midnight."""
+    """A date as text, without the time of the day if it is midnight."""
     midnight = origin == origin.astype("M8[D]")
     return str(origin.astype("M8[D]" if midnight else "M8[s]"))
 
 
 def read_points(points, origin=None):
-    """Points (m,) as floats, and the origin where they are dates, else None.
+    """Points (m,) as floats, and the origin of dates, None for other points.
 
-    points : numbers, dates, durations, or text that names of columns could be
-    origin : of the dates, None for the first of them
+    points : numbers, dates, durations, or text that ``points_in`` reads
+    origin : of dates, None for the first date
     """
     text = len(points) and all(isinstance(point, str) for point in points)
-    found = points_in(points) if text else None
-    if found is None:
+    parsed = points_in(points) if text else None
+    if parsed is None:
         times = as_times(points)
         if times is None:
             return np.asarray(points, dtype=float), None
-        found = days(times, first_date(times)), first_date(times)
-    own, first = found
-    return change_origin(own, first, origin)
+        parsed = days(times, first_date(times)), first_date(times)
+    values, first = parsed
+    return change_origin(values, first, origin)
 
 
 def change_origin(points, first, origin):
-    """Points in days since one origin as points since another, and this; unchanged where either is None."""
+    """Points in days since `first` as days since `origin`, and the origin; unchanged where either is None."""
     if first is None or origin is None:
         return points, first
     return points + float((first - origin) / _DAY), origin
@@ -146,16 +147,16 @@ def change_origin(points, first, origin):
 
 
 def points_in(names):
-    """The points (m,) that names stand for, and their origin, None but for dates; None where names are no points.
+    """Points (m,) from names, and the origin of dates, None for other points; None if names are not points.
 
     - numbers, and text that is a number: 2001, "0.5";
     - dates, periods, durations, and text in the format of ISO 8601: "2001-01", "2001-01-31 06:30", "2001Q1";
     - times of the day: "00:30", "6h15", "1:30 pm";
-    - a number in text that is the same otherwise: "m1", "load_00.5h"; after a letter and a hyphen it is negative
-      where numbers would decrease: "t-2", "t-1";
+    - a number in otherwise equal text: "m1", "load_00.5h". After a letter and a hyphen it is negative if the numbers
+      decrease: "t-2", "t-1";
     - ranges, by their middle: "0-4", "5-9", "85+".
 
-    Text may be around dates, times and ranges too, the same in all names.
+    Text around dates, times and ranges is allowed if it is the same in all names.
     """
     names = list(names)
     times = as_times(names)
@@ -170,18 +171,19 @@ def points_in(names):
 
 
 def _points_in_text(names):
+    """``points_in`` of names that are text."""
     dates = _matched(_DATE, names) or _matched(_QUARTER, names)
     if dates:
         try:
             times = as_times([_date(match) for match in dates])
-        except ValueError:  # as of 2001-13
+        except ValueError:  # such as 2001-13
             times = None
         if times is not None:
             return days(times, first_date(times)), first_date(times)
     clock = _matched(_CLOCK, names)
     if clock:
         return np.array([_time_of_day(match) for match in clock]), None
-    if len(names) == 1:  # text beside the number may be a part of it
+    if len(names) == 1:  # a single name has no common text to compare with
         return None
     points = _numbers(names)
     points = _middles(names) if points is None else points
@@ -189,16 +191,17 @@ def _points_in_text(names):
 
 
 def _matched(pattern, names):
-    """The last match of a pattern in each name; empty if one has none, or names differ in the rest."""
+    """The last match of a pattern in each name; empty if a name has no match or the remaining text differs."""
     matches = [list(pattern.finditer(name)) for name in names]
     if not all(matches):
         return []
-    last = [found[-1] for found in matches]
+    last = [match[-1] for match in matches]
     rest = {(match.string[: match.start()], match.string[match.end() :]) for match in last}
     return last if len(rest) == 1 else []
 
 
 def _date(match):
+    """The date of a match of ``_DATE`` or ``_QUARTER``."""
     parts = match.groupdict()
     if "quarter" in parts:
         return datetime.datetime(int(parts["year"]), 3 * int(parts["quarter"]) - 2, 1)
@@ -207,6 +210,7 @@ def _date(match):
 
 
 def _time_of_day(match):
+    """Days of a match of ``_CLOCK``."""
     texts = match.groupdict()
     half = (texts.pop("half") or "").lower()
     parts = {name: float(part or 0) for name, part in texts.items()}
@@ -215,6 +219,7 @@ def _time_of_day(match):
 
 
 def _numbers(names):
+    """Distinct numbers in otherwise equal names; None without them."""
     matches = _matched(_NUMBER, names)
     points = np.array([float(match.group().replace(",", ".")) for match in matches])
     if not len(points) or len(set(points)) < len(points) or not np.isfinite(points).all():
@@ -224,7 +229,7 @@ def _numbers(names):
 
 
 def _middles(names):
-    """Middles of ranges, at least one of them with two ends; a range without an end is as wide as the last with one."""
+    """Middles of ranges, at least one with two ends; an open range is as wide as the last closed one."""
     ends = [(float(m["low"]), float(m["high"] or m["low"]), bool(m["open"])) for m in _matched(_RANGE, names)]
     closed = [(low, high) for low, high, _ in ends if high > low]
     if not closed or any(high < low for low, high, _ in ends):

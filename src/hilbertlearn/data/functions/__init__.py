@@ -1,4 +1,4 @@
-"""Functional data as they come: containers of curves, and bases of scikit-fda."""
+"""Functional data: containers of curves, grids of points, and bases of scikit-fda."""
 
 from .bases import (
     atom_values,

@@ -1,25 +1,26 @@
-"""Functions in a basis of scikit-fda, recognised by what they have: the library is not imported to read them."""
+"""Functions in a basis of scikit-fda, recognised by their attributes: the library is not imported."""
 
 from __future__ import annotations
 
 import numpy as np
 
-_GAUSS = 8  # points between two knots: products of polynomials up to degree 7 are integrated exactly
-_EVEN, _PER_ATOM = 201, 5  # points that inputs are evaluated at: so many, or more for large bases
+_GAUSS = 8  # Gauss points between two knots: products of polynomials up to degree 7 are integrated exactly
+_EVEN = 201  # smallest number of points at which inputs are evaluated
+_PER_ATOM = 5  # points for each basis function: large bases have more points
 
 
 def is_basis(value):
-    """Whether value is a basis of functions as scikit-fda has them, such as BSplineBasis or FourierBasis."""
+    """Whether value is a basis of scikit-fda, such as BSplineBasis or FourierBasis."""
     return hasattr(value, "n_basis") and hasattr(value, "domain_range") and callable(value)
 
 
 def is_expansion(Y):
-    """Whether Y are functions by their coefficients in such a basis: scikit-fda's FDataBasis."""
+    """Whether Y holds coefficients in such a basis, as scikit-fda's FDataBasis."""
     return hasattr(Y, "coefficients") and is_basis(getattr(Y, "basis", None))
 
 
 def check_basis(basis, name):
-    """Raise unless the basis is one of numbers as functions of one variable."""
+    """Raise unless the basis has real functions of one variable."""
     variables, values = getattr(basis, "dim_domain", 1), getattr(basis, "dim_codomain", 1)
     if variables != 1 or values != 1:
         raise ValueError(
@@ -34,9 +35,9 @@ def atom_values(basis, points):
 
 
 def gauss_quadrature(basis):
-    """Points (m,) of the domain, increasing, and weights (m,) of sum 1 that integrate products of basis functions.
+    """Increasing points (m,) of the domain and weights (m,) of sum 1 that integrate products of basis functions.
 
-    Gauss's rule between the knots of splines, and between as many even steps as there are functions of other bases.
+    Gauss quadrature between the knots of splines; for other bases, between one equal step for each function.
     """
     low, high = map(float, basis.domain_range[0])
     knots = np.unique(np.asarray(getattr(basis, "knots", np.linspace(low, high, basis.n_basis + 1)), dtype=float))
@@ -47,18 +48,18 @@ def gauss_quadrature(basis):
 
 
 def fit_coefficients(basis, values):
-    """Coefficients (n, k) of the combinations of basis functions nearest in L2 to values (n, m) at Gauss's points."""
+    """Coefficients (n, k) of the L2 projections of functions with values (n, m) at the Gauss points."""
     points, weights = gauss_quadrature(basis)
     atoms = atom_values(basis, points) * np.sqrt(weights)
     sizes = np.linalg.norm(atoms, axis=1)
     sizes[sizes == 0] = 1.0
-    # powers of points far from 0 have very different sizes, which would count as dependence
-    found = np.linalg.lstsq((atoms / sizes[:, None]).T, (values * np.sqrt(weights)).T, rcond=None)[0]
-    return found.T / sizes
+    # without scaling, monomials far from 0 would be numerically dependent
+    solution = np.linalg.lstsq((atoms / sizes[:, None]).T, (values * np.sqrt(weights)).T, rcond=None)[0]
+    return solution.T / sizes
 
 
 def evaluate_expansion(X, name="X"):
-    """Functions in a basis as scikit-fda's FDataGrid at even steps of their domain; anything else as it is."""
+    """Functions in a basis as scikit-fda's FDataGrid at equal steps of their domain; other data unchanged."""
     if not is_expansion(X):
         return X
     if getattr(X.basis, "dim_domain", 1) != 1:

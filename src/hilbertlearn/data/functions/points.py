@@ -1,4 +1,4 @@
-"""Points of grids: checks, the unit interval, quadrature, and interpolation between them."""
+"""Points of grids: checks, the map to the unit interval, quadrature, and interpolation."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..times import read_points
 
 
 def to_unit(points, domain):
-    """Points of an interval mapped to [0, 1]; the only point of a degenerate interval to 0."""
+    """Points of an interval mapped to [0, 1]; the point of a degenerate interval to 0."""
     low, high = domain
     return np.clip((np.asarray(points, dtype=float) - low) / (high - low if high > low else 1.0), 0.0, 1.0)
 
 
 def quadrature(points, weights="trapezoid", name="weights"):
-    """Weights (m,), of sum 1, of increasing points (m,): what integrals over the unit interval are computed with.
+    """Quadrature weights (m,) of sum 1 for increasing points (m,) of the unit interval.
 
-    weights : "trapezoid" for the trapezoid rule, "equal", or non-negative numbers (m,) of any positive sum
+    weights : "trapezoid" for the trapezoid rule, "equal", or non-negative numbers (m,) with a positive sum
     """
     m = len(points)
     if isinstance(weights, str):
@@ -27,19 +27,16 @@ def quadrature(points, weights="trapezoid", name="weights"):
         steps = np.diff(points, prepend=points[0], append=points[-1])
         weights = np.ones(m) if weights == "equal" or m == 1 else steps[:-1] + steps[1:]
     else:
-        wanted = f"{name} must be 'trapezoid', 'equal' or {m} non-negative numbers, one for each point of the grid"
-        weights = non_negative(weights, m, wanted)
+        message = f"{name} must be 'trapezoid', 'equal' or {m} non-negative numbers, one for each point of the grid"
+        weights = non_negative(weights, m, message)
         if not weights.any():
-            raise ValueError(f"{wanted}, got zeros only")
-        weights = weights / weights.max()  # so that the sum is finite
+            raise ValueError(f"{message}, got zeros only")
+        weights = weights / weights.max()  # avoids overflow of the sum
     return weights / weights.sum()
 
 
 def scattered_quadrature(points):
-    """Weights (m,), of sum 1, of the trapezoid rule at points (m,) in any order, from the first to the last.
-
-    Points that are all the same count equally.
-    """
+    """Weights (m,) of sum 1 of the trapezoid rule at points (m,) in any order; equal weights if all points coincide."""
     order = np.argsort(points)
     if not len(points) or points[order[0]] == points[order[-1]]:
         return np.full(len(points), 1 / max(len(points), 1))
@@ -48,17 +45,17 @@ def scattered_quadrature(points):
     return weights
 
 
-def non_negative(values, number, wanted):
-    """Values as an array of so many finite floats >= 0, or a ValueError that says what is wanted and what was seen."""
+def non_negative(values, number, message):
+    """Values as an array (number,) of finite floats >= 0; a ValueError with the message and the bad value otherwise."""
     try:
         given = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         given = np.array(np.nan)  # refused below
-    fine = np.isfinite(given) & (given >= 0)
+    valid = np.isfinite(given) & (given >= 0)
     if given.shape != (number,):
-        raise ValueError(f"{wanted}, got {reprlib.repr(values)} of shape {given.shape}")
-    if not fine.all():
-        raise ValueError(f"{wanted}, got {given[~fine][0]:g} at index {np.argmin(fine)}")
+        raise ValueError(f"{message}, got {reprlib.repr(values)} of shape {given.shape}")
+    if not valid.all():
+        raise ValueError(f"{message}, got {given[~valid][0]:g} at index {np.argmin(valid)}")
     return given
 
 
@@ -75,7 +72,7 @@ def check_inside(points, domain, name):
 
 
 def check_grids(axes, sizes, name):
-    """Raise unless each grid increases and has as many points as its axis of the values."""
+    """Raise unless each grid increases and has one point for each value on its axis."""
     for axis, size in zip(axes, sizes, strict=True):
         if axis.ndim != 1 or len(axis) != size:
             raise ValueError(
@@ -88,17 +85,18 @@ def check_grids(axes, sizes, name):
 
 
 def as_axes(grid, origins=None):
-    """The tuple of grids behind the setting: one array, or a tuple of arrays for several variables.
+    """Grids as a tuple of arrays, from one array, or from a tuple of arrays for several variables.
 
-    origins : that dates are counted from, see ``read_axes``
+    origins : as in ``read_axes``
     """
     return read_axes(grid, origins)[0]
 
 
 def read_axes(grid, origins=None):
-    """The tuple of grids behind the setting, and of the origins of those that are dates, None for others.
+    """Grids as a tuple of arrays, and a tuple of the origins of dates, None for axes without dates.
 
-    origins : of dates on each axis; missing or None for axes that must not have dates; None for the first date of each
+    origins : origins of dates of each axis; missing or None for axes that must not have dates. None takes the first
+        date of each axis
     """
     several = isinstance(grid, tuple) and len(grid) > 0 and np.ndim(grid[0]) > 0
     given = grid if several else (grid,)
@@ -116,44 +114,44 @@ def read_axes(grid, origins=None):
 
 
 def same_points(a, b):
-    """Whether two arrays of points are equal to rounding, in whatever units."""
+    """Whether two arrays of points are equal up to rounding, relative to the largest."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     slack = 1e-9 * max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0))
     return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
 
 
 def interpolate_observed(points, values, at):
-    """Linear interpolation through the finite values at increasing points; NaN if there is none."""
+    """Linear interpolation of the finite values at increasing points, constant beyond them; NaN without any."""
     seen = np.isfinite(values)
     return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
 
 
 def interpolate_rows(axis, rows, points):
-    """Values (n, p) at points of functions with values rows (n, m) on the axis: linear, constant beyond its ends."""
+    """Values (n, p) at points of functions with values (n, m) on an axis (m,), linear and constant beyond its ends."""
     return np.array([np.interp(points, axis, row) for row in rows]).reshape(len(rows), len(points))
 
 
 def interpolate_linear(values, grid, points, axis=-1):
-    """Values at points (p,) of functions with values on an increasing grid (m,) along an axis: linear, constant beyond.
+    """Linear interpolation at points (p,) along an axis of values on an increasing grid (m,), constant beyond its ends.
 
-    NaN at a point of the grid are NaN from its neighbours on.
+    NaN at a grid point makes all values between its neighbours NaN.
     """
     values = np.moveaxis(np.asarray(values, dtype=float), axis, -1)
     right = np.clip(np.searchsorted(grid, points), min(1, len(grid) - 1), len(grid) - 1)
     left = np.maximum(right - 1, 0)
     steps = np.where(right > left, grid[right] - grid[left], 1.0)
     share = np.clip((points - grid[left]) / steps, 0.0, 1.0)
-    # on a point of the grid its value counts alone, whatever is beside it
-    found = np.where(share < 1, (1 - share) * values[..., left], 0.0) + np.where(
+    # at a grid point only its own value is used, also next to NaN
+    result = np.where(share < 1, (1 - share) * values[..., left], 0.0) + np.where(
         share > 0, share * values[..., right], 0.0
     )
-    return np.moveaxis(found, -1, axis)
+    return np.moveaxis(result, -1, axis)
 
 
 def fill_gaps(values, axes):
     """Values (n, m_1, ..., m_k, p) with NaN replaced by linear interpolation, constant beyond the ends.
 
-    It runs along the first axis where that has values, then along the next. Functions without any value stay NaN.
+    Gaps are filled along the first axis, the rest along the next. Functions without any value stay NaN.
     """
     values = np.array(values, dtype=float)
     for k, axis in enumerate(axes, start=1):

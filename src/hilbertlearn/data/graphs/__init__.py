@@ -1,4 +1,4 @@
-"""Graphs as they come: matrices, edge lists, data frames, networkx graphs, groups; which of their pairs are known."""
+"""Graphs in every form (matrices, edge lists, data frames, networkx graphs, groups), and their hidden pairs."""
 
 from .adjacency import groups_graph, is_networkx, laplacian, read_graph, read_weights, relative_weights
 from .attributes import node_attributes

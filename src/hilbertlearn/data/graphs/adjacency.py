@@ -1,4 +1,4 @@
-"""Adjacency matrices of graphs: dense, sparse, of networkx' graphs, of the groups of nodes; Laplacians."""
+"""Adjacency matrices from dense and sparse matrices, networkx graphs and groups of nodes; Laplacians."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from sklearn.utils import column_or_1d
 from ..._utils.validation import SYMMETRY_TOLERANCE, check_number, warn
 from ..frames import is_missing
 
-_WEAKEST = 1e-100  # weight of a link relative to the strongest; weaker ones count as this, since squares would vanish
+_WEAKEST = 1e-100  # smallest weight relative to the largest; squares of smaller weights would underflow
 
 
 def read_graph(graph, name="adjacency"):
-    """The weighted adjacency matrix (n, n) of an undirected graph, sparse, without self-loops, and checked.
+    """The checked adjacency matrix (n, n) of an undirected graph, sparse, without self-loops.
 
-    graph : (n, n) array or sparse matrix of non-negative weights, a networkx graph with its nodes in order, or labels
-        (n,): then nodes with equal labels are linked
+    graph : (n, n) array or sparse matrix of non-negative weights, a networkx graph, or labels (n,): nodes with equal
+        labels are linked
     """
     return scipy.sparse.csr_array(read_weights(graph, name))
 
 
 def read_weights(graph, name):
-    """The same, but a dense matrix stays one."""
+    """As ``read_graph``, but a dense matrix stays dense."""
     if is_networkx(graph):
-        numbers = range(len(graph))  # nodes that are numbers need not have been added in order
+        numbers = range(len(graph))  # numbered nodes may have been added in any order
         graph = networkx_weights(graph, name, numbers if set(graph) == set(numbers) else list(graph))
     if scipy.sparse.issparse(graph):
-        W = scipy.sparse.csr_array(graph, dtype=float, copy=True)  # self-loops are dropped in place
+        W = scipy.sparse.csr_array(graph, dtype=float, copy=True)  # a copy: self-loops are dropped in place
         return check_weights(W, W.data, name)
     graph = np.asarray(graph)
     if graph.ndim == 2 and graph.shape[1] == 1 < graph.shape[0]:
@@ -50,7 +50,7 @@ def read_weights(graph, name):
 
 
 def check_weights(W, weights, name):
-    """W (n, n), a matrix of our own whose entries that count are given, without self-loops."""
+    """W (n, n) without self-loops, changed in place, after checks; weights : its entries, or the stored ones."""
     if W.ndim != 2 or W.shape[0] != W.shape[1]:
         raise ValueError(
             f"{name} must be a square matrix, one row and column a node, got shape {W.shape}; cross-validation of "
@@ -84,10 +84,9 @@ def check_weights(W, weights, name):
 
 
 def relative_weights(W):
-    """The sparse graph W (n, n) with its weights divided by their mean, so that their unit does not count.
+    """The sparse graph W (n, n) with weights divided by their mean, so that their unit cancels.
 
-    An average link has weight 1; where all weights are equal, each is 1 exactly. A link much weaker than others stays
-    one.
+    Equal weights become exactly 1. A link that is much weaker than others stays a link.
     """
     if not W.nnz:
         return W
@@ -98,7 +97,7 @@ def relative_weights(W):
 
 
 def groups_graph(labels, name):
-    """The graph (n, n), sparse, in which nodes with equal labels (n,) are linked; NaN and None equal nothing."""
+    """The sparse graph (n, n) that links nodes with equal labels (n,); NaN and None are equal to nothing."""
     if labels.dtype.kind == "f" and np.isinf(labels).any():
         raise ValueError(f"Input {name} contains infinity; give labels, NaN for a node in no group")
     missing = np.array([is_missing(label) for label in labels.tolist()], dtype=bool)
@@ -115,27 +114,27 @@ def groups_graph(labels, name):
 
 
 def laplacian(W, normalized=False, power=1):
-    """Laplacian ``D - W`` (n, n) of a graph, or ``I - D^-1/2 W D^-1/2``, iterated: multiplied by itself.
+    """Laplacian ``D - W`` (n, n) of a graph, or ``I - D^-1/2 W D^-1/2`` if normalized, to a power.
 
-    Sparse if W is; the rows of isolated nodes are zero.
+    Sparse if W is; rows of isolated nodes are zero.
     """
     check_number(power, "power", integer=True)
-    one = scipy.sparse.csgraph.laplacian(W, normed=normalized)
+    L = scipy.sparse.csgraph.laplacian(W, normed=normalized)
     if scipy.sparse.issparse(W):
-        one = scipy.sparse.csr_array(one)
-        one.eliminate_zeros()
-    return reduce(operator.matmul, [one] * power)
+        L = scipy.sparse.csr_array(L)
+        L.eliminate_zeros()
+    return reduce(operator.matmul, [L] * power)
 
 
 def is_networkx(graph):
-    """Whether a graph is one of networkx, known by what it has."""
+    """Whether a graph is a networkx graph, by its attributes."""
     return hasattr(graph, "adj") and hasattr(graph, "nodes")
 
 
 def networkx_weights(graph, name, nodes):
-    """The adjacency matrix (l, l), sparse, of a networkx graph, its nodes in the order given.
+    """The sparse adjacency matrix (l, l) of a networkx graph, with nodes in the given order.
 
-    Weights are the attribute ``weight``, 1 for edges that have none; those of parallel edges add up.
+    Weights are the attribute ``weight``, 1 by default; weights of parallel edges add up.
     """
     try:
         import networkx
@@ -154,6 +153,6 @@ def networkx_weights(graph, name, nodes):
 
 
 def check_finite(weights, name):
-    """Raise where a weight of a list of edges is not finite: NaN hides a pair in matrices alone."""
+    """Raise unless all weights of edges are finite: NaN hides a pair in matrices only."""
     if not np.isfinite(weights).all():
         raise ValueError(f"{name} has edges with weight NaN or infinity; leave them out, or give their pairs in hidden")

@@ -1,4 +1,4 @@
-"""Features of nodes from the attributes that networkx keeps with them."""
+"""Features of nodes from the node attributes of networkx."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from ..objects import as_numbers
 def node_attributes(graph, nodes):
     """Features (l, p) of nodes from the attributes of a networkx graph, and the names of the columns.
 
-    Attributes are in the order of their names: numbers and booleans are a column, vectors of one length as many as
-    they have entries (``name_0``, ...), and text a column of 0 and 1 for each value, sorted (``name_value``).
+    Attributes are sorted by name. A number or boolean is one column, a vector one column for each entry (``name_0``,
+    ...), and text one column of 0 and 1 for each value, sorted (``name_value``).
 
     nodes : names, in the order of the rows
 
     Returns
     -------
-    X : floats (l, p), None if no node has attributes
-    columns : list of p names
+    X : array of shape (l, p) or None
+        None if no node has attributes.
+    columns : list of p str
+        Names of the columns.
     """
     nodes = list(nodes)
-    strange = [node for node in nodes if node not in graph]
-    if strange:
-        raise ValueError(f"nodes has {strange[0]!r}, which the graph does not have; give names of its nodes")
+    unknown = [node for node in nodes if node not in graph]
+    if unknown:
+        raise ValueError(f"nodes has {unknown[0]!r}, which the graph does not have; give names of its nodes")
     keys = {key for node in nodes for key in graph.nodes[node]}
     parts, columns = [], []
     for key in sorted(keys, key=str):
@@ -64,6 +66,6 @@ def _columns(values, nodes, key):
 
 
 def _vector(value):
-    """A vector of numbers, empty for what is none."""
+    """A vector of numbers; empty for other values."""
     row = as_numbers(list(value)) if isinstance(value, (list, tuple, np.ndarray)) else None
     return row if row is not None and row.ndim == 1 else np.empty(0)

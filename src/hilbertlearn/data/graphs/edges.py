@@ -1,4 +1,4 @@
-"""Edge lists: pairs of names of nodes, with or without weights, in lists of tuples, arrays and data frames."""
+"""Edge lists: pairs of node names, with or without weights, in lists of tuples, arrays and data frames."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..frames import column_values, columns_of, is_frame, is_missing
 from .adjacency import check_finite
 from .names import abbreviate, as_names, find_positions, sort_names
 
-_LENGTHS = (2, 3)  # of (u, v) and (u, v, weight)
+_LENGTHS = (2, 3)  # lengths of (u, v) and (u, v, weight)
 
 
 def edge_columns(graph, name):
-    """Names (m,), names (m,) and weights (m,) or None of the edges of an edge list, None for what is none.
+    """Names (m,) of both ends and weights (m,), or None without weights, of an edge list; None for other graphs.
 
     Edge lists are lists and tuples of tuples, integer arrays (m, 2) with m other than 2, arrays (m, 2) of text, and
-    data frames of 2 or 3 columns; lists of two lists of two numbers are matrices.
+    data frames of 2 or 3 columns. A list of two lists of two numbers is a matrix.
     """
     if is_frame(graph):
         return _named([column_values(column) for column in columns_of(graph)], name)
@@ -34,7 +34,7 @@ def edge_columns(graph, name):
 
 
 def edges_of(pairs):
-    """Pairs that can be nothing else as an edge list: lists of lists, views of networkx, arrays."""
+    """Pairs in any form (lists of lists, networkx views, arrays) as a list of tuples."""
     if is_frame(pairs) or (isinstance(pairs, np.ndarray) and (pairs.ndim != 2 or pairs.dtype.kind == "f")):
         return pairs
     rows = pairs.tolist() if isinstance(pairs, np.ndarray) else list(pairs)
@@ -42,11 +42,12 @@ def edges_of(pairs):
 
 
 def _names_nodes(array):
-    """Whether the entries of an array (m, 2) are names of nodes; those of (2, 2) are weights unless they are text."""
+    """Whether an array (m, 2) holds node names; an array (2, 2) holds weights unless it is text."""
     return array.dtype.kind in "US" or (array.dtype.kind in "iuO" and len(array) != 2)
 
 
 def _named(columns, name):
+    """Names of both ends and weights, from two or three columns."""
     first, second, *weights = columns
     ends = as_names(first, name), as_names(second, name)
     missing = [item for end in ends if end.dtype == object for item in end if is_missing(item)]
@@ -63,32 +64,32 @@ def _named(columns, name):
 
 
 def edge_positions(first, second, nodes, name, owner, remedy):
-    """Positions (m,) and (m,) of the ends of edges among the nodes (l,) of the owner."""
+    """Positions (m,) of both ends of edges among the nodes (l,) of the owner."""
     ends = find_positions(first, nodes), find_positions(second, nodes)
-    strange = [names[place < 0] for names, place in zip((first, second), ends, strict=True)]
-    if any(map(len, strange)):
-        names = as_names([*strange[0], *strange[1]], name)
+    unknown = [names[place < 0] for names, place in zip((first, second), ends, strict=True)]
+    if any(map(len, unknown)):
+        names = as_names([*unknown[0], *unknown[1]], name)
         raise ValueError(f"{name} has nodes that {owner} does not have: {abbreviate(names)}; {remedy}")
     return ends
 
 
 def nodes_of(first, second):
-    """The nodes of edges, sorted where they can be, else in the order in which they appear."""
+    """The nodes of edges, sorted if they can be compared, otherwise in order of appearance."""
     return sort_names(as_names([*first, *second], "y") if first.dtype != second.dtype else np.r_[first, second])
 
 
 def edge_weights(first, second, weights, nodes, name):
-    """The adjacency matrix (l, l), sparse, of edges between positions; (u, v) and (v, u) are the same edge."""
+    """The sparse adjacency matrix (l, l) of edges between positions; (u, v) and (v, u) are the same edge."""
     weights, size = np.ones(len(first)) if weights is None else weights, len(nodes)
     low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
     codes, once, edge = np.unique(low * size + high, return_index=True, return_inverse=True)
     different = np.flatnonzero(weights != weights[once][edge])
     if len(different) and len(codes) < len(first):
-        one = int(different[0])
-        u, v = nodes.item(low[one]), nodes.item(high[one])
+        e = int(different[0])
+        u, v = nodes.item(low[e]), nodes.item(high[e])
         raise ValueError(
             f"{name} has the edge between {u!r} and {v!r} with different weights, "
-            f"{weights[once][edge][one]:g} and {weights[one]:g}; give it once"
+            f"{weights[once][edge][e]:g} and {weights[e]:g}; give it once"
         )
     low, high, weights = low[once], high[once], weights[once]
     upper = scipy.sparse.coo_array((weights, (low, high)), shape=(size, size))

@@ -1,4 +1,4 @@
-"""Hidden pairs of nodes: those of which it is not known whether they are linked."""
+"""Hidden pairs of nodes: pairs of which it is unknown whether they are linked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .names import abbreviate, as_names, check_distinct, find_positions
 
 
 def read_hidden(hidden, names, size, name):
-    """The mask (l, l), sparse, of the pairs that the caller hides; None for none."""
+    """The sparse mask (l, l) of pairs that the user hides; None for none."""
     if hidden is None or (isinstance(hidden, (list, tuple)) and not hidden):
         return None
     if is_frame(hidden) and names_of_square(hidden, name) is not None and values_of(hidden).dtype == bool:
@@ -35,7 +35,7 @@ def read_hidden(hidden, names, size, name):
 
 
 def _mask(hidden):
-    """The mask that was given, dense or sparse; None for pairs of names, which may be anything."""
+    """A mask, dense or sparse; None for pairs of names."""
     if scipy.sparse.issparse(hidden) or isinstance(hidden, np.ndarray):
         return hidden if hidden.dtype.kind == "b" else None
     rows = hidden if isinstance(hidden, (list, tuple)) else []
@@ -44,7 +44,7 @@ def _mask(hidden):
 
 
 def _pairs(hidden, name):
-    """The edges of a list of pairs, an array (k, 2) or a data frame of two columns; None for others."""
+    """Edge columns of a list of pairs, an array (k, 2) or a data frame of two columns; None for other data."""
     if is_frame(hidden):
         return edge_columns(hidden, name) if hidden.shape[1] == 2 else None
     if isinstance(hidden, np.ndarray):
@@ -59,6 +59,7 @@ def _is_pair(pair):
 
 
 def _mask_by_name(frame, names, name):
+    """The mask of a square data frame of booleans, with rows and columns matched by name."""
     own, values = as_names(frame.index, name), values_of(frame)
     place = find_positions(names, own)
     if len(own) != len(names) or (place < 0).any():
@@ -70,7 +71,7 @@ def _mask_by_name(frame, names, name):
 
 
 def checked_mask(mask, name):
-    """A mask (l, l) without its diagonal, which is of no pair, after checking that it is symmetric."""
+    """A mask (l, l) without its diagonal, checked to be symmetric."""
     one_sided = mask != mask.T
     if one_sided.nnz:
         i, j = (int(places[0]) for places in one_sided.nonzero())
@@ -84,7 +85,7 @@ def checked_mask(mask, name):
 
 
 def mask_of(first, second, size):
-    """The symmetric mask (l, l), sparse, of pairs of different positions."""
+    """The symmetric sparse mask (l, l) of pairs of positions; pairs of a node with itself are dropped."""
     apart = first != second
     i, j = np.r_[first[apart], second[apart]], np.r_[second[apart], first[apart]]
     mask = scipy.sparse.csr_array((np.ones(len(i), dtype=bool), (i, j)), shape=(size, size))
@@ -93,24 +94,26 @@ def mask_of(first, second, size):
 
 
 def mask_of_rows(rows):
-    """The mask (l, l), sparse, of which the columns in each row are given; without copies in 64 bits."""
+    """The sparse mask (l, l) from the columns of each row; indices have 32 bits, which halves the memory."""
     indices = np.concatenate(rows).astype(np.int32)
     starts = np.cumsum([0, *map(len, rows)])
     return scipy.sparse.csr_array((np.ones(len(indices), dtype=bool), indices, starts), shape=(len(rows), len(rows)))
 
 
 def union(first, second, size):
+    """Union of two masks, None for an empty one."""
     masks = [mask for mask in (first, second) if mask is not None]
     return sum(masks[1:], masks[0]) if masks else scipy.sparse.csr_array((size, size), dtype=bool)
 
 
 def check_some_known(mask, size, name):
+    """Raise if all pairs are hidden."""
     if size > 1 and mask.nnz == size * (size - 1):
         raise ValueError(f"{name}: all {mask.nnz // 2} pairs of its {size} nodes are hidden; leave some to learn from")
 
 
 def names_of_square(frame, name):
-    """Names of the rows and columns of a square data frame, None if they are not the same."""
+    """Names of the rows of a square data frame with equal index and columns; None for other frames."""
     index = getattr(frame, "index", None)
     if index is None or frame.shape[0] != frame.shape[1] or list(index) != list(frame.columns):
         return None

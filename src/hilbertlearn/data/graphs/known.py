@@ -1,4 +1,4 @@
-"""Graphs in any form, of which some pairs of nodes may not be known, matched to rows of features by name."""
+"""Graphs in any form, possibly with hidden pairs, matched to rows of features by name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _REMEDY = "name the rows of X by pd.DataFrame(X, index=names), or give the matri
 
 @dataclass(frozen=True, eq=False)
 class KnownGraph:
-    """What is known of an undirected graph: l nodes, as it is read in ascending order of their rows of features.
+    """An undirected graph with hidden pairs: l nodes, in increasing order of their rows of features.
 
-    Read again, it is matched by its names.
+    When it is read again, nodes are matched by name.
     """
 
     adjacency: Any  # csr_array (l, l) of weights >= 0, symmetric, without self-loops, 0 where a pair is hidden
-    hidden: Any  # csr_array (l, l) of booleans, symmetric: pairs of which it is not known whether they are linked
-    nodes: np.ndarray  # (l,) names, 0, 1, ... where there are none
+    hidden: Any  # csr_array (l, l) of booleans, symmetric: mask of hidden pairs
+    nodes: np.ndarray  # (l,) names, 0, 1, ... by default
     rows: np.ndarray  # (l,) positions of the nodes among the rows of features
 
     def __len__(self):
@@ -39,7 +39,7 @@ class KnownGraph:
         return self.adjacency.shape
 
     def take(self, nodes):
-        """The graph of some of its nodes, by position."""
+        """The subgraph of the given nodes, by position."""
         adjacency, hidden = (
             scipy.sparse.csr_array(matrix[nodes][:, nodes]) for matrix in (self.adjacency, self.hidden)
         )
@@ -47,7 +47,7 @@ class KnownGraph:
         return KnownGraph(adjacency, hidden, self.nodes[nodes], self.rows[nodes])
 
     def in_relative_weights(self):
-        """The same graph with weights relative to an average link's."""
+        """The same graph with weights divided by their mean."""
         return replace(self, adjacency=relative_weights(self.adjacency))
 
     def toarray(self):
@@ -59,7 +59,7 @@ class KnownGraph:
 
 @dataclass(frozen=True)
 class _GraphInput:
-    """A graph as it came: weights, what is hidden, and the names of its rows, None if these are the first of X."""
+    """Weights, hidden pairs and names of the rows of a graph; names are None if the rows are the first rows of X."""
 
     weights: Any
     hidden: Any = None
@@ -67,37 +67,40 @@ class _GraphInput:
 
 
 def read_known_graph(graph, name="y", *, nodes=None, hidden=None) -> KnownGraph:
-    """A graph in any form, and which of its pairs are known.
+    """Read a graph in any form.
 
-    Row i of an array is node i, and names match names: integers are names too, those of the rows of an array X.
+    Row i of an array is node i. Nodes with names are matched by name; integers are names of the rows of an array X.
 
-    Weights are strengths of links: twice the weight counts as much as two links. They are not negative; a pair of
-    weight 0 is not linked, in every form.
+    Weights are non-negative strengths of links: a weight of 2 counts as two links. In every form, a pair of weight 0 is
+    not linked.
 
     Parameters
     ----------
-    graph :
+    graph : array, sparse matrix, data frame, networkx graph, edge list, groups or KnownGraph
         - a square matrix of weights, dense or sparse, of the first l rows of X; NaN (None, pandas.NA) is a hidden pair
         - a square data frame with the same names as index and columns, or a networkx graph: its nodes may be some of
-          the rows of X, in any order. Edges of networkx have their attribute ``weight``, or 1
+          the rows of X, in any order. Edges of networkx have the attribute ``weight``, 1 by default
         - an edge list: tuples (u, v) or (u, v, weight), an integer array (m, 2), a data frame of 2 or 3 columns. All
-          rows of X are its nodes: what is not listed is not linked. Without `nodes` its nodes are those with edges.
-        - groups (l,): equal labels are linked; a node in no group (None, NaN) is known to be alone, and pairs of an
-          unlabelled one, -1 beside at least two other integers, none of them negative, are hidden
+          rows of X are its nodes, and pairs that are not listed are not linked. Without `nodes`, its nodes are those
+          with edges
+        - groups (l,): nodes with equal labels are linked. A node in no group (None, NaN) has no links. Pairs of an
+          unlabelled node (-1 beside at least two other non-negative integers) are hidden
         - a ``KnownGraph``
-    name : what the graph is called in errors
-    nodes : names of the rows of X: ``range(n)`` for an array, the index of a data frame; None without features
-    hidden : pairs of which it is not known whether they are linked, besides those that the graph hides: a symmetric
-        mask (l, l), in the order of the rows of a matrix and of ``KnownGraph.nodes`` otherwise, or a list of pairs of
-        names. What is hidden is not seen: links of hidden pairs are dropped.
+    name : str, default="y"
+        Name of the graph in error messages.
+    nodes : sequence, default=None
+        Names of the rows of X: ``range(n)`` for an array, the index of a data frame; None without features.
+    hidden : array of shape (l, l) or list of pairs, default=None
+        Hidden pairs besides those of the graph: a symmetric mask, in the order of the rows of a matrix or of
+        ``KnownGraph.nodes``, or a list of pairs of names. Links of hidden pairs are dropped.
     """
     nodes = None if nodes is None else as_names(nodes, "X")
-    read = _read(graph, name, nodes)
-    size = read.weights.shape[0]
-    W = check_weights(read.weights, read.weights.data, name)
-    W = (W + W.T) / 2  # equal but for rounding
-    names, rows = _rows(read, size, name, nodes)
-    mask = union(read.hidden, read_hidden(hidden, names, size, "hidden"), size)
+    given = _read(graph, name, nodes)
+    size = given.weights.shape[0]
+    W = check_weights(given.weights, given.weights.data, name)
+    W = (W + W.T) / 2  # they differ by rounding
+    names, rows = _rows(given, size, name, nodes)
+    mask = union(given.hidden, read_hidden(hidden, names, size, "hidden"), size)
     if (np.diff(rows) < 0).any():
         order = np.argsort(rows)
         W, mask, names, rows = W[order][:, order], mask[order][:, order], names[order], rows[order]
@@ -109,9 +112,9 @@ def read_known_graph(graph, name="y", *, nodes=None, hidden=None) -> KnownGraph:
     return KnownGraph(scipy.sparse.csr_array(W), mask, names, np.arange(size) if nodes is None else rows)
 
 
-def _rows(read, size, name, nodes):
-    """Names (l,) of the nodes that were read, and what they are ordered by: rows of X."""
-    if read.names is None:
+def _rows(given, size, name, nodes):
+    """Names (l,) of the nodes, and their rows (l,) of X, by which they are sorted."""
+    if given.names is None:
         if nodes is None:
             return np.arange(size), np.arange(size)
         if size > len(nodes):
@@ -120,14 +123,14 @@ def _rows(read, size, name, nodes):
                 "node, the known ones first"
             )
         return nodes[:size], np.arange(size)
-    check_distinct(read.names, name)
+    check_distinct(given.names, name)
     if nodes is None:
-        return read.names, read.names if read.names.dtype != object else np.arange(size)
-    return read.names, _matched(read.names, nodes, name)
+        return given.names, given.names if given.names.dtype != object else np.arange(size)
+    return given.names, _matched(given.names, nodes, name)
 
 
 def _matched(names, nodes, name):
-    """Positions of names among those of the rows of X."""
+    """Positions of names among the names of the rows of X."""
     check_distinct(nodes, "the index of X")
     rows = find_positions(names, nodes)
     if (rows < 0).any():
@@ -136,6 +139,7 @@ def _matched(names, nodes, name):
 
 
 def _remedy(nodes):
+    """End of an error message: the names of the rows of X, and how to set them."""
     rows = f"numbered from 0 to {len(nodes) - 1}" if are_numbers(nodes) else f"named {abbreviate(nodes)}"
     return f"its rows are {rows}: {_REMEDY}"
 
@@ -144,7 +148,7 @@ def _remedy(nodes):
 
 
 def _read(graph, name, nodes):
-    """The graph as it came, in the order in which a mask of hidden pairs is given."""
+    """The graph in the order of a user's mask of hidden pairs."""
     if isinstance(graph, KnownGraph):
         return _GraphInput(graph.adjacency.copy(), graph.hidden, graph.nodes)
     if is_frame(graph):
@@ -159,8 +163,8 @@ def _read(graph, name, nodes):
 
 def _read_networkx(graph, name, nodes):
     names = as_names(graph, name)
-    by = names if nodes is None else _matched(names, nodes, name)
-    names = names if by.dtype == object else names[np.argsort(by)]
+    keys = names if nodes is None else _matched(names, nodes, name)
+    names = names if keys.dtype == object else names[np.argsort(keys)]
     return _GraphInput(scipy.sparse.csr_array(networkx_weights(graph, name, names.tolist())), names=names)
 
 
@@ -206,7 +210,7 @@ def _read_sparse(graph, name):
 
 
 def _read_array(graph, name, nodes):
-    """A dense matrix, groups, or an array of edges, which a list of lists may be too."""
+    """A dense matrix, groups, or an array of edges, also as lists of lists."""
     if isinstance(graph, np.ma.MaskedArray):
         graph = np.ma.filled(graph.astype(float), np.nan)
     try:
@@ -216,7 +220,7 @@ def _read_array(graph, name, nodes):
     if array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1 < array.shape[0]):
         return _read_groups(graph, name)
     if array.dtype.kind in "US" and isinstance(graph, list) and all(len(edge) == 2 for edge in graph):
-        array = [tuple(edge) for edge in graph]  # numpy has made text of numbers beside it
+        array = [tuple(edge) for edge in graph]  # numpy converts numbers beside text to text
     edges = edge_columns(array, name)
     return _GraphInput(*_matrix(array, name)) if edges is None else _read_edges(edges, name, nodes)
 
@@ -242,21 +246,22 @@ def _matrix(array, name):
 
 
 def _not_square(array, name):
-    said = f"{name} must be a square matrix, one row and column a node, got shape {array.shape}; "
+    """Error message for an array that is not a square matrix, with the likely remedy."""
+    message = f"{name} must be a square matrix, one row and column a node, got shape {array.shape}; "
     if array.ndim == 2 and array.shape[0] == 2 and array.dtype.kind in "iu":
-        return said + f"for edges in columns give {name}.T"
+        return message + f"for edges in columns give {name}.T"
     if array.ndim == 2 and array.shape[1] in (2, 3):
-        return said + f"for edges give integers (m, 2), or list(map(tuple, {name})) of (u, v, weight)"
-    return said + "cross-validation of scikit-learn cuts rows only: give groups (n,), or graphs.Pairs"
+        return message + f"for edges give integers (m, 2), or list(map(tuple, {name})) of (u, v, weight)"
+    return message + "cross-validation of scikit-learn cuts rows only: give groups (n,), or graphs.Pairs"
 
 
 def _read_groups(groups, name):
     labels = column_or_1d(values_of(groups), warn=not is_frame(groups)) if np.size(groups) else np.empty(0)
     if not len(labels):
         raise ValueError(f"{name} has no nodes; give at least one")
-    alone = unlabelled_mask(labels)
-    if not alone.any():
+    is_unlabelled = unlabelled_mask(labels)
+    if not is_unlabelled.any():
         return _GraphInput(groups_graph(labels, name))
-    every, nodes = np.arange(len(labels), dtype=np.int32), np.flatnonzero(alone)
-    hidden = mask_of_rows([np.delete(every, i) if none else nodes for i, none in enumerate(alone)])
+    all_nodes, unlabelled = np.arange(len(labels), dtype=np.int32), np.flatnonzero(is_unlabelled)
+    hidden = mask_of_rows([np.delete(all_nodes, i) if own else unlabelled for i, own in enumerate(is_unlabelled)])
     return _GraphInput(groups_graph(labels, name), hidden)

@@ -1,4 +1,4 @@
-"""Names of nodes: integers, text, anything that can be hashed; where some of them are among others."""
+"""Names of nodes: integers, text, or any hashable objects."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-_SHOWN = 3  # names in an error
+_SHOWN = 3  # names in an error message
 
 
 def as_names(items, name):
-    """Names (l,): an array of integers if all are, else of the objects themselves."""
+    """Names (l,): an array of integers if all are integers, otherwise an array of objects."""
     dtype = getattr(items, "dtype", None)
     if isinstance(items, range) or getattr(dtype, "kind", None) in ("i", "u"):
         return np.asarray(items, dtype=np.int64)
@@ -20,7 +20,7 @@ def as_names(items, name):
     if items and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in set(map(type, items))):
         return np.array(items, dtype=np.int64)
     names = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):  # at once, numpy would look into tuples
+    for i, item in enumerate(items):  # np.array(items) would open tuples
         try:
             hash(item)
         except TypeError:
@@ -32,24 +32,24 @@ def as_names(items, name):
 
 
 def row_names(X):
-    """Names of the rows of features: the index of a data frame of pandas, else 0, 1, ...; None without features."""
+    """Names of the rows of features: the index of a pandas data frame, otherwise 0, 1, ...; None without features."""
     if X is None or hasattr(X, "iloc"):
         return None if X is None else X.index
     return range(_num_samples(X))
 
 
 def sort_names(names):
-    """Distinct names, sorted where they can be, else in the order in which they appear."""
+    """Distinct names, sorted if they can be compared, otherwise in order of appearance."""
     if names.dtype != object:
         return np.unique(names)
     distinct = list(dict.fromkeys(names))
-    with contextlib.suppress(TypeError):  # text beside numbers, say
+    with contextlib.suppress(TypeError):  # such as text and numbers
         distinct.sort()
     return as_names(distinct, "")
 
 
 def check_distinct(names, what):
-    """Raise if a name occurs twice; what : they are of."""
+    """Raise if a name occurs twice; what : owner of the names in the message."""
     if are_numbers(names):
         return
     counts = Counter(names.tolist())
@@ -59,7 +59,7 @@ def check_distinct(names, what):
 
 
 def find_positions(wanted, names):
-    """Positions (k,) of the wanted names among distinct ones, -1 where there is none."""
+    """Positions (k,) of the wanted names among distinct names, -1 for names that are not there."""
     if wanted.dtype == object or names.dtype == object:
         place = {item: i for i, item in enumerate(names.tolist())}
         return np.array([place.get(item, -1) for item in wanted.tolist()], dtype=np.intp)
@@ -78,7 +78,7 @@ def are_numbers(names):
 
 
 def abbreviate(names):
-    """A few names for an error."""
+    """The first names as text for an error message."""
     distinct = list(dict.fromkeys(names.tolist()))
     rest = len(distinct) - _SHOWN
     return ", ".join(map(repr, distinct[:_SHOWN])) + (f" and {rest} more" if rest > 0 else "")

@@ -1,6 +1,6 @@
-"""An order of the nodes of a graph that depends on what they are, not on how they are numbered.
+"""An order of the nodes of a graph that does not depend on their numbering.
 
-Random draws of nodes and pairs are made in this order, so that they are the same draws whatever the order of the rows.
+Nodes and pairs are drawn at random in this order, so that draws do not depend on the order of the rows.
 
 References
 ----------
@@ -18,18 +18,18 @@ import scipy.sparse.csgraph
 
 from .names import find_positions, sort_names
 
-_ROUNDS = 1000  # of refinement at most: half the length of the longest path needs as many
-_SPLITS = 50  # of nodes that are alike; each costs a refinement
+_ROUNDS = 1000  # largest number of refinements; a path of 2000 nodes needs as many
+_SPLITS = 50  # largest number of splits of equivalent nodes; each costs a refinement
 
 
 def canonical_order(graph, features):
     """Positions (l,) of the nodes of a ``KnownGraph``, in an order that renumbering the nodes does not change.
 
-    Nodes are told apart by the links around them, then by the sums of their weights, then by features: links come
-    first, so that a small change of numbers hardly ever changes the order. Those that differ in nothing come by their
-    names, along the links.
+    Nodes are distinguished by the links around them, then by the sums of their weights, then by features. Links come
+    first, so that a small change of numbers rarely changes the order. Equivalent nodes are sorted by name, along the
+    links.
 
-    features : ranks (l,) of the nodes by their features; equal ones are equal
+    features : ranks (l,) of the nodes by their features; equal features have equal ranks
     """
     W = graph.adjacency
     weights = np.unique(W.data, return_inverse=True)[1]
@@ -38,18 +38,18 @@ def canonical_order(graph, features):
         ranks = _refined(combined_ranks(ranks, np.unique(key, return_inverse=True)[1]), W, weights)
     by_name = np.argsort(find_positions(sort_names(graph.nodes), graph.nodes))
     if not _all_differ(ranks):
-        ranks = _split(_refined(_apart(ranks, graph, by_name), W, weights), W, weights, by_name)
+        ranks = _split(_refined(_separate_twins(ranks, graph, by_name), W, weights), W, weights, by_name)
     order = np.lexsort((by_name, ranks))
     return order if _all_differ(ranks) else order[_along_links(W[order][:, order])]
 
 
-def _apart(ranks, graph, by_name):
-    """Ranks (l,) in which nodes with the same neighbours come by their names: they are interchangeable."""
+def _separate_twins(ranks, graph, by_name):
+    """Ranks (l,) in which interchangeable nodes, those with the same neighbours, are sorted by name."""
     l, W, hidden = len(ranks), graph.adjacency, graph.hidden
-    own = _mixed(np.arange(l))
-    links = _sums(_mixed(W.data.view(np.uint64) ^ own[W.indices]), W)
-    links += _sums(_mixed(own)[hidden.indices], hidden)
-    for around in (links, links + _mixed(own ^ np.float64(1).view(np.uint64))):  # linked to each other or not
+    marks = _mixed(np.arange(l))
+    links = _sums(_mixed(W.data.view(np.uint64) ^ marks[W.indices]), W)
+    links += _sums(_mixed(marks)[hidden.indices], hidden)
+    for around in (links, links + _mixed(marks ^ np.float64(1).view(np.uint64))):  # twins that are linked, or not
         kind = combined_ranks(ranks, np.unique(around, return_inverse=True)[1])
         order = np.lexsort((by_name, kind))
         starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
@@ -60,29 +60,29 @@ def _apart(ranks, graph, by_name):
 
 
 def _split(ranks, W, weights, by_name):
-    """Ranks (l,) in which of several like nodes the first by name comes first, and what this says of others."""
+    """Ranks (l,) in which the first by name of several equivalent nodes comes first, refined each time."""
     for _ in range(_SPLITS):
         counts = np.bincount(ranks)
         if counts.max() == 1:
             break
-        like = np.flatnonzero(ranks == np.argmax(counts > 1))
-        first = like[np.argmin(by_name[like])]
+        equivalent = np.flatnonzero(ranks == np.argmax(counts > 1))
+        first = equivalent[np.argmin(by_name[equivalent])]
         ranks = _refined(combined_ranks(ranks, (np.arange(len(ranks)) != first).astype(np.int64)), W, weights)
     return ranks
 
 
 def _strengths(W):
-    """Sums (l,) of the weights of each node, equal to the last digit for equal weights in whatever order."""
+    """Sums (l,) of the weights of each node, exactly rounded, so that they do not depend on the order."""
     return np.array([math.fsum(W.data[start:stop]) for start, stop in itertools.pairwise(W.indptr)])
 
 
 def combined_ranks(first, second):
-    """Ranks (n,) by two ranks, the first counting more."""
+    """Ranks (n,) of pairs of ranks in lexicographic order."""
     return np.unique(first * (second.max(initial=0) + 1) + second, return_inverse=True)[1]
 
 
 def _refined(ranks, W, weights):
-    """Ranks (l,) by themselves and those of the neighbours, again and again until no more nodes differ.
+    """Ranks (l,) refined by the ranks of the neighbours until they are stable.
 
     weights : ranks (nnz,) of the weights of the links
     """
@@ -99,7 +99,7 @@ def _refined(ranks, W, weights):
 
 
 def _sums(marks, W):
-    """Sums (l,) of marks (nnz,) of the entries in each row, modulo 2^64: exact in whatever order."""
+    """Sums (l,) of marks (nnz,) of the entries in each row, modulo 2^64: exact in any order."""
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(marks, dtype=np.uint64)])
     return sums[W.indptr[1:]] - sums[W.indptr[:-1]]
 
@@ -109,7 +109,7 @@ def _all_differ(ranks):
 
 
 def _mixed(numbers):
-    """Integers whose sums tell sets of them apart (the finaliser of splitmix64)."""
+    """Hashes of integers, whose sums distinguish sets (the finaliser of splitmix64)."""
     x = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -119,7 +119,7 @@ def _mixed(numbers):
 def _along_links(W):
     """Positions (l,) of all nodes, breadth first from the first of each component.
 
-    If two like nodes have been put in either order, what hangs on them follows in the same.
+    If equivalent nodes are exchanged, the nodes that they lead to are exchanged in the same way.
     """
     l = W.shape[0]
     _, component = scipy.sparse.csgraph.connected_components(W, directed=False)

@@ -13,39 +13,39 @@ from .hidden import mask_of_rows
 from .known import KnownGraph, read_known_graph
 from .names import row_names
 
-_COPIES = 2  # of 8 l^2 bytes: 12 to 16 a pair to keep, as much again while they are made
+_COPIES = 2  # memory in units of 8 l^2 bytes: 12 to 16 bytes a pair to store, and as much again to create
 
 
 class Pairs:
-    """All pairs of nodes of a graph of which it is known whether they are linked, as a sequence of samples.
+    """All pairs of nodes of a graph that are not hidden, as a sequence of samples.
 
-    Rows are taken as those of arrays are, so that scikit-learn can split it; nodes and features stay the same.
+    It is indexed as arrays are, so that scikit-learn can split it; nodes and features stay the same.
 
     Parameters
     ----------
     graph : array or sparse matrix of shape (l, l), edge list, data frame or networkx graph
-        In any form that link estimators take.
+        A graph in any form that link estimators take.
     X : array or data frame of l rows, default=None
-        Features of the nodes, matched to them as there: row i of an array is node i, names match the index of a frame.
+        Features of the nodes: row i of an array is node i; names match the index of a data frame.
     hidden : array or sequence of pairs, default=None
-        Pairs that are not known, besides those that the graph hides.
+        Hidden pairs, besides those of the graph.
 
     Attributes
     ----------
     first, second : integer arrays of shape (m,)
         Positions of the nodes of each pair among ``nodes``, first < second.
     linked : integer array of shape (m,)
-        0 or 1.
+        1 for linked pairs, 0 for others.
     weights : array of shape (m,)
-        Weights of the links, 0 for pairs that are none.
+        Weights of the links, 0 for pairs without a link.
     names : array of shape (m, 2)
         Names of the nodes of each pair.
     nodes : array of shape (l,)
-        Names.
+        Names of the nodes.
     rows : integer array of shape (l,)
         Rows of X of the nodes.
     X : array, data frame or None
-        Features as they came.
+        The given features.
 
     References
     ----------
@@ -71,10 +71,10 @@ class Pairs:
         l = len(known)
         check_memory(l, _COPIES, f"graph has {l} nodes: all their pairs", "give a part of the nodes")
         first = np.repeat(np.arange(l, dtype=np.int32), np.arange(l)[::-1])
-        start = _place(np.arange(l), np.arange(l), l)  # where the pair of a node and itself would be
+        start = _place(np.arange(l), np.arange(l), l)  # position of the pair of a node with itself
         second = (np.arange(len(first)) - start[first] + first).astype(np.int32)
         weights, seen = np.zeros(len(first)), np.ones(len(first), dtype=bool)
-        upper, hidden = (scipy.sparse.triu(some, k=1, format="coo") for some in (known.adjacency, known.hidden))
+        upper, hidden = (scipy.sparse.triu(W, k=1, format="coo") for W in (known.adjacency, known.hidden))
         weights[_place(upper.row, upper.col, l)] = upper.data
         seen[_place(hidden.row, hidden.col, l)] = False
         self.first, self.second, self.weights = first[seen], second[seen], weights[seen]
@@ -89,7 +89,7 @@ class Pairs:
 
     @property
     def shape(self):
-        """(m, 2); (m, m) where X may be a Gram matrix: of samples with a precomputed kernel scikit-learn wants that."""
+        """(m, 2), or (m, m) if X may be a Gram matrix: scikit-learn expects square data for precomputed kernels."""
         shape: tuple = getattr(self.X, "shape", ())
         return (len(self), len(self) if len(shape) == 2 and shape[0] == shape[1] else 2)
 
@@ -97,7 +97,7 @@ class Pairs:
         return len(self.first)
 
     def __getitem__(self, key):
-        key = key[0] if isinstance(key, tuple) else key  # scikit-learn asks for [key, ...], or for [np.ix_(key, key)]
+        key = key[0] if isinstance(key, tuple) else key  # scikit-learn indexes by [key, ...] or [np.ix_(key, key)]
         key = np.ravel(key) if np.ndim(key) > 1 else key
         key = [key] if isinstance(key, numbers.Integral) else key
         taken = copy.copy(self)
@@ -105,7 +105,7 @@ class Pairs:
         return taken
 
     def with_pairs(self, first, second) -> Pairs:
-        """Other pairs of the same nodes, by positions (m,), of which nothing is known: they have no weight."""
+        """Other pairs of the same nodes, by positions (m,), with weight 0."""
         taken = copy.copy(self)
         taken.first, taken.second, taken.weights = first, second, np.zeros(len(first))
         return taken
@@ -114,10 +114,18 @@ class Pairs:
         return f"Pairs({len(self)} of {len(self.nodes)} nodes, {np.count_nonzero(self.weights)} linked)"
 
     def graph(self, linked=None) -> KnownGraph:
-        """The graph in which these pairs have these labels and all others are hidden.
+        """The graph in which these pairs have the given labels and all other pairs are hidden.
 
-        linked : (m,) positive for a link, NaN where it is not known; None for the graph's own. Links of the graph
-            keep their weights; others have the mean of these, 1 if there are none.
+        Parameters
+        ----------
+        linked : array of shape (m,), default=None
+            Positive for a link, NaN for a hidden pair; None for the links of the graph. Links of the graph keep their
+            weights; other links have the mean weight, 1 without any.
+
+        Returns
+        -------
+        graph : KnownGraph
+            A graph that link estimators take.
         """
         linked = self.weights if linked is None else np.asarray(linked)
         if linked.dtype.kind not in "biuf":
@@ -141,6 +149,6 @@ class Pairs:
 
 
 def _place(i, j, l):
-    """Places of pairs i < j among all pairs of l nodes, in the order of rows."""
+    """Positions of pairs i < j among all pairs of l nodes, row by row."""
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     return i * l - i * (i + 1) // 2 + j - i - 1

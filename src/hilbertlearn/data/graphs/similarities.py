@@ -1,6 +1,6 @@
-"""Similarities of two nodes by what a graph says of them: paths between them, counted in several ways.
+"""Structural similarities of nodes: numbers of paths between them, weighted in several ways.
 
-Weights of links are strengths: a link of weight 2 counts twice as much as one of weight 1.
+Weights of links are strengths: a link of weight 2 counts as two links of weight 1.
 
 References
 ----------
@@ -21,23 +21,23 @@ import scipy.sparse.linalg
 
 from ..._utils.validation import check_choice
 
-_EXACT = 1000  # nodes up to which all eigenvectors are computed
-_RANK = 100  # eigenvectors beyond
-_KATZ = 0.5  # of the largest weight for which sums over paths converge
-_SPREAD = 10.0  # how far the normalised Laplacian's kernel reaches
-_CHUNK = 2**22  # entries of products of single pairs at a time
-_CHEAPER = 64  # times as many entries of a product of matrices are as quick as those of single pairs
+_EXACT = 1000  # largest number of nodes for which all eigenvectors are computed; the time is cubic in it
+_RANK = 100  # number of eigenvectors for larger graphs
+_KATZ = 0.5  # attenuation b, relative to the largest value for which the sum over paths converges
+_SPREAD = 10.0  # factor of the normalised Laplacian: larger values give longer paths more weight
+_CHUNK = 2**22  # entries of products of single pairs that are computed at a time (32 MB)
+_CHEAPER = 64  # a matrix product computes this many entries in the time of one entry of a single pair
 
 
 @dataclass(frozen=True)
 class FactoredMatrix:
-    """A matrix (m, p) as the product of two, dense or sparse, of which single rows and entries are formed."""
+    """A matrix (m, p) as the product of two matrices, dense or sparse; blocks and entries are computed on demand."""
 
     left: Any  # (m, r)
     right: Any  # (r, p)
 
     def block(self, rows, columns):
-        """Entries of some rows and columns, two slices; dense."""
+        """The dense block of two slices of rows and columns."""
         right = self.right if columns == slice(None) else self.right[:, columns]
         part = self.left[rows] @ right
         return part.toarray() if scipy.sparse.issparse(part) else part
@@ -59,7 +59,7 @@ class FactoredMatrix:
 
 @dataclass(frozen=True)
 class FactoredSum:
-    """A sum of such matrices."""
+    """A sum of factored matrices."""
 
     parts: tuple[FactoredMatrix, ...]
 
@@ -71,15 +71,15 @@ class FactoredSum:
 
 
 def adamic_adar(links):
-    """Common neighbours z, each counted with ``(w_xz + w_zy) / 2 / log(s_z)`` (Adamic and Adar 2003).
+    """Sum of ``(w_xz + w_zy) / 2 / log(s_z)`` over common neighbours z (Adamic and Adar 2003).
 
-    Strengths s_z below 2, which a common neighbour has only by weak links, count as 2.
+    Strengths s_z below 2, which only weak links cause, are replaced by 2.
     """
     return _common(links, 1 / np.log(np.maximum(_strengths(links), 2)))
 
 
 def resource_allocation(links):
-    """Common neighbours z, each counted with ``(w_xz + w_zy) / 2 / s_z`` (Zhou, Lü and Zhang 2009)."""
+    """Sum of ``(w_xz + w_zy) / 2 / s_z`` over common neighbours z (Zhou, Lü and Zhang 2009)."""
     return _common(links, 1 / _positive(_strengths(links)))
 
 
@@ -95,7 +95,7 @@ def _common(links, factors):
 def preferential_attachment(links):
     """``log((1 + s_x) (1 + s_y))`` of the strengths of the two nodes (after Barabási and Albert 1999).
 
-    Not a kernel, and no similarity: it says which nodes have links at all, also where no path joins them.
+    It is not a kernel and not a similarity: it measures how many links nodes have, also if no path connects them.
     """
     sizes = np.log1p(_strengths(links))
     ones = np.ones_like(sizes)
@@ -105,18 +105,18 @@ def preferential_attachment(links):
 def three_paths(links):
     """Paths of three links, each weight divided by sqrt(s t) of the strengths of its ends: ``(D^-1/2 W D^-1/2)^3``.
 
-    After Kovács et al. 2019, who do not divide by the degrees of the two nodes themselves. Not a kernel. Where links
-    are between two kinds of nodes, these have no neighbours in common but such paths.
+    After Kovács et al. 2019, who do not divide by the degrees of the two nodes themselves. It is not a kernel. In
+    bipartite graphs, linked nodes have such paths but no common neighbours.
     """
     steps = _normalised(links)
     return FactoredMatrix(scipy.sparse.csr_array(steps @ steps), steps)
 
 
 def katz(links):
-    """Paths of every length k, weighted by b^k: ``(I - b W)^-1`` (Katz 1953), b half of what converges; a kernel.
+    """Paths of every length k, weighted by b^k: ``(I - b W)^-1`` (Katz 1953), a kernel.
 
-    The weight of a path is the product of those of its links. b is relative to the largest eigenvalue of W, so that the
-    unit of the weights cancels.
+    The weight of a path is the product of the weights of its links. b is half of 1 over the largest eigenvalue of W, so
+    the unit of the weights cancels.
     """
     return _paths(links, _KATZ / (_largest(links) or 1.0))  # 1: without links
 
@@ -127,10 +127,9 @@ def normalized_laplacian(links):
 
 
 def _paths(A, c, factor=1.0):
-    """``(I - c A)^-1 - I`` times a factor, sums over paths; I is on the diagonal alone, which is no pair.
+    """``(I - c A)^-1 - I`` times a factor: sums over paths; I is dropped because the diagonal is not a pair.
 
-    Of many nodes paths of one and two links exactly, which are most of what there is between two nodes, and longer ones
-    by the leading eigenvectors.
+    For many nodes, paths of one and two links are exact, and longer paths use the leading eigenvectors.
     """
     values, vectors = _leading(A)
     x = c * values
@@ -153,10 +152,10 @@ STRUCTURE: dict[str, Callable] = {
 
 
 def structural_similarity(name, W) -> FactoredMatrix | FactoredSum:
-    """A similarity of all pairs of nodes of a graph, in which the weights of links count.
+    """The similarity with the given name, of all pairs of nodes of a graph.
 
-    W : (l, l) sparse, relative to an average link, whose weight is 1: ``relative_weights``. The strength of a node is
-        the sum of the weights of its links, which is their number where all weights are 1.
+    W : (l, l) sparse, with weights relative to their mean, see ``relative_weights``. The strength of a node is the sum
+        of the weights of its links
     """
     check_choice(name, "similarity", tuple(STRUCTURE))
     links = scipy.sparse.csr_array(W, dtype=float, copy=True)
@@ -170,7 +169,7 @@ def _strengths(links):
 
 
 def _positive(strengths):
-    """The same, 1 for nodes without links."""
+    """Strengths with 1 for nodes without links."""
     return np.where(strengths > 0, strengths, 1.0)
 
 
@@ -181,16 +180,16 @@ def _normalised(links):
 
 
 def _largest(A):
-    """The largest eigenvalue of a sparse symmetric A with entries that are not negative."""
+    """The largest eigenvalue of a sparse symmetric A with non-negative entries."""
     return float(_leading(A, 1)[0].max(initial=0.0))
 
 
 def _leading(A, rank=_RANK):
-    """Eigenvalues (r,) and eigenvectors (l, r) of a sparse symmetric A, all of them or those that are largest."""
+    """Eigenvalues (r,) and eigenvectors (l, r) of a sparse symmetric A: all, or the largest of large matrices."""
     n = A.shape[0]
-    if not A.nnz:  # ARPACK refuses
+    if not A.nnz:  # ARPACK does not accept a zero matrix
         return np.zeros(1), np.zeros((n, 1))
     if n <= _EXACT:
         return scipy.linalg.eigh(A.toarray(), driver="evd")
-    start = np.random.default_rng(0).uniform(size=n)  # ARPACK's own is another at each call
+    start = np.random.default_rng(0).uniform(size=n)  # ARPACK would start at random
     return scipy.sparse.linalg.eigsh(A, rank, which="LA", v0=start)

@@ -1,9 +1,9 @@
-"""Data in pieces: rows that are read a batch at a time and need not fit in memory.
+"""Streams: rows that are read in batches and need not fit in memory.
 
     source = streams.from_npy("X.npy", "y.npy")
     model = OperatorKernelRegressor(feature_map=500).fit(source)
 
-A source is iterated over, as often as it takes, and gives triples (X, y, sample_weight).
+A source can be iterated several times and yields triples (X, y, sample_weight).
 """
 
 from .arrays import ArraySource, from_arrays, from_npy

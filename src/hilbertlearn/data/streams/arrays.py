@@ -1,4 +1,4 @@
-"""Arrays in memory or in files: anything whose rows can be taken by slices."""
+"""Sources of rows of arrays in memory or in files."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ class ArraySource(Source):
         return self._rows(np.sort(rows))
 
     def _rows(self, rows):
-        return Batch(*(_taken(part, rows) for part in (self.X, self.y, self.sample_weight)))
+        return Batch(*(_take(part, rows) for part in (self.X, self.y, self.sample_weight)))
 
 
 def _rows(part, name):
+    """Number of rows."""
     if not hasattr(part, "shape") or not len(part.shape):
         raise TypeError(
             f"{name} must be an array, a memory-mapped array, or something else with a shape and rows by slices, got "
@@ -50,12 +51,12 @@ def _rows(part, name):
     return part.shape[0]
 
 
-def _taken(part, rows):
-    """Some rows; of a memory-mapped array as an ordinary one over the same memory: slices of it need not be maps."""
+def _take(part, rows):
+    """The given rows; rows of a memory-mapped array as an ordinary array over the same memory."""
     if part is None or is_framed(part):
         return None if part is None else _safe_indexing(part, rows)
-    some = part[rows]
-    return some.view(np.ndarray) if isinstance(some, np.memmap) else some
+    taken = part[rows]
+    return taken.view(np.ndarray) if isinstance(taken, np.memmap) else taken
 
 
 def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
@@ -64,18 +65,18 @@ def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
     Parameters
     ----------
     X : array-like of shape (n, p)
-        Inputs; what has a shape and gives rows by slices.
+        Inputs; any object with a shape and rows by slices.
     y : array-like of shape (n,) or (n, d)
         Outputs.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows; None for ones.
     batch_size : int, default=None
-        Rows at a time, None for about 16 MB of X.
+        Rows of a batch; None for about 16 MB of X.
 
     Returns
     -------
     source : Source
-        What estimators with a ``feature_map`` take in place of X.
+        Estimators with a ``feature_map`` take it in place of X.
 
     References
     ----------
@@ -97,7 +98,7 @@ def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
 
 
 def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
-    """Rows of files that ``numpy.save`` has written, memory-mapped: paths, or arrays.
+    """Rows of memory-mapped files of ``numpy.save``.
 
     Parameters
     ----------
@@ -108,12 +109,12 @@ def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
     sample_weight : path, or array of shape (n,), default=None
         Weights of the rows; None for ones.
     batch_size : int, default=None
-        Rows at a time, None for about 16 MB of X.
+        Rows of a batch; None for about 16 MB of X.
 
     Returns
     -------
     source : Source
-        What estimators with a ``feature_map`` take in place of X.
+        Estimators with a ``feature_map`` take it in place of X.
 
     References
     ----------
@@ -137,6 +138,7 @@ def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
 
 
 def _mapped(part, name):
+    """A path as a memory-mapped array; other data unchanged."""
     if not isinstance(part, (str, os.PathLike)):
         return part
     path = Path(part)

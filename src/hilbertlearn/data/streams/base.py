@@ -1,4 +1,4 @@
-"""What every source of rows is."""
+"""Batches of rows, and the base class of their sources."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sklearn.utils.validation import _num_samples
 from ..._utils.validation import check_number
 from ..frames import is_frame, is_framed
 
-BATCH_ENTRIES = 2**21  # numbers of X in a batch, where nobody says how many rows it has: 16 MB
-_FEWEST, _MOST = 256, 65536  # rows of a batch
+BATCH_ENTRIES = 2**21  # default number of entries of X in a batch: 16 MB in float64
+_FEWEST, _MOST = 256, 65536  # smallest and largest default number of rows of a batch
 
 
 class Batch(NamedTuple):
-    """Some rows, what a ``Source`` gives.
+    """A batch of rows, as a ``Source`` yields it.
 
     Parameters
     ----------
     X : array of shape (b, p), sparse matrix or data frame
-        Inputs, in any form that an estimator takes.
+        Inputs in any form that an estimator takes.
     y : array of shape (b,) or (b, d), or data frame
-        Outputs, as an estimator takes them.
+        Outputs in any form that an estimator takes.
     sample_weight : array of shape (b,), default=None
-        Weights, None for ones.
+        Weights of the rows; None for ones.
 
     References
     ----------
@@ -49,21 +49,21 @@ class Batch(NamedTuple):
     sample_weight: Any = None
 
     def take(self, rows) -> Batch:
-        """Some of these rows."""
+        """The batch of the given rows."""
         return Batch(*(None if part is None else _safe_indexing(part, rows) for part in self))
 
 
 class Source(ABC):
-    """Rows in batches, which may be iterated over again where ``repeatable``.
+    """Rows in batches; it can be iterated again if ``repeatable``.
 
-    A source of one's own is a subclass with ``__iter__``, which gives batches (X, y, sample_weight) in a fixed order.
+    A subclass defines ``__iter__``, which yields batches (X, y, sample_weight) in a fixed order.
 
     Attributes
     ----------
     n_rows : int or None
-        Number of rows, None where only a pass tells.
+        Number of rows; None if it is unknown before a pass.
     repeatable : bool
-        Whether it can be read again.
+        Whether the source can be read again.
 
     References
     ----------
@@ -92,9 +92,21 @@ class Source(ABC):
         """Batches in a fixed order."""
 
     def sample(self, number, random_state=0) -> Batch:
-        """A uniform sample of so many rows without replacement, all of them where there are no more; in their order.
+        """A uniform sample of rows without replacement, in their order; all rows if there are fewer.
 
-        By a pass over the batches, of which the rows with the smallest random keys stay.
+        One pass over the batches keeps the rows with the smallest random keys.
+
+        Parameters
+        ----------
+        number : int
+            Number of rows.
+        random_state : int, default=0
+            Seed of the random keys.
+
+        Returns
+        -------
+        batch : Batch
+            The sampled rows.
         """
         check_number(number, "number", integer=True)
         if not self.repeatable:
@@ -105,23 +117,23 @@ class Source(ABC):
         generator, keys = np.random.default_rng(random_state), np.empty(0)
         parts: list[Batch] = []
         for batch in self:
-            own = generator.random(_num_samples(batch.X))
-            joined = np.concatenate([keys, own])
-            bound = np.inf if len(joined) <= number else np.partition(joined, number - 1)[number - 1]
+            new_keys = generator.random(_num_samples(batch.X))
+            all_keys = np.concatenate([keys, new_keys])
+            bound = np.inf if len(all_keys) <= number else np.partition(all_keys, number - 1)[number - 1]
             if len(keys) and keys.max() > bound:
                 kept = np.flatnonzero(keys <= bound)
                 parts, keys = [concatenate_batches(parts).take(kept)], keys[kept]
-            near = np.flatnonzero(own <= bound)
-            if len(near):
-                parts.append(batch.take(near))
-                keys = np.concatenate([keys, own[near]])
+            added = np.flatnonzero(new_keys <= bound)
+            if len(added):
+                parts.append(batch.take(added))
+                keys = np.concatenate([keys, new_keys[added]])
         return concatenate_batches(parts)
 
 
 def check_batch_weights(weights, number) -> np.ndarray:
-    """Weights of so many rows as floats (b,): from (b,), a column (b, 1), or a number for all, which is 1 for None.
+    """Weights of a batch as floats (b,), from (b,), (b, 1), a number for all rows, or None for ones.
 
-    All may be zero, in a batch that is not the only one.
+    All weights of a batch may be zero.
     """
     values = np.asarray(1.0 if weights is None else weights, dtype=float)
     values = np.full(number, values) if values.ndim == 0 else values
@@ -136,12 +148,12 @@ def check_batch_weights(weights, number) -> np.ndarray:
 
 
 def nonempty_batches(batches) -> Iterator[Batch]:
-    """Those of the batches that are not empty."""
+    """The batches that have rows."""
     return (batch for batch in batches if _num_samples(batch.X))
 
 
 def concatenate_batches(parts) -> Batch:
-    """Batches, one after another, as one."""
+    """Concatenate batches."""
     parts = list(nonempty_batches(parts))
     if not parts:
         raise ValueError("the source has no rows; give at least one batch with samples")
@@ -154,9 +166,9 @@ def concatenate_batches(parts) -> Batch:
 
 
 def concatenate_rows(parts, name):
-    """Rows of several parts, one after another, in the form that these have; None where they are None.
+    """Concatenate rows in the form of the parts; None if they are None.
 
-    name : what they are called
+    name : name of the rows in error messages
     """
     if parts[0] is None:
         return None
@@ -175,7 +187,7 @@ def concatenate_rows(parts, name):
 
 
 def _concatenate_frames(parts, name):
-    """Data frames or series, which must have the same columns in the same order."""
+    """Concatenate data frames or series, which must have the same columns in the same order."""
     if is_frame(parts[0]):
         wanted = list(parts[0].columns)
         for part in parts:
@@ -197,7 +209,7 @@ def _concatenate_frames(parts, name):
 
 
 def batch_rows(width, batch_size=None) -> int:
-    """Rows of a batch: as many as were asked for, or such that a batch of so many columns is small."""
+    """Number of rows of a batch: batch_size, or by default about 16 MB of the given number of columns."""
     if batch_size is not None:
         return int(check_number(batch_size, "batch_size", integer=True))
     return int(np.clip(BATCH_ENTRIES // max(width, 1), _FEWEST, _MOST))

@@ -1,4 +1,4 @@
-"""Batches that come one after another: lists of them, generators, data loaders."""
+"""Sources of batches from lists, generators and data loaders."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class IterableSource(Source):
 
 
 def _as_batch(batch, number):
+    """A tuple or list as a ``Batch``; number : its position in error messages."""
     if isinstance(batch, (tuple, list)) and len(batch) in (2, 3):
         return Batch(*batch)
     seen = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else type(batch).__name__
@@ -43,13 +44,13 @@ def from_batches(batches) -> IterableSource:
     Parameters
     ----------
     batches : callable or iterable
-        A callable that returns a fresh iterator each time, a list or another object that can be iterated over again, or
-        an iterator, which is read once: what needs a sample of all rows then has the first ones.
+        A callable that returns a new iterator each time, a list or another iterable, or an iterator. An iterator is
+        read once: its first rows replace a uniform sample of all rows.
 
     Returns
     -------
     source : Source
-        What estimators with a ``feature_map`` take in place of X.
+        Estimators with a ``feature_map`` take it in place of X.
 
     References
     ----------

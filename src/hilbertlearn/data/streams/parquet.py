@@ -1,4 +1,4 @@
-"""Parquet files, by pyarrow (the extra ``io``)."""
+"""Sources of rows of Parquet files, read by pyarrow (the extra ``io``)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ParquetSource(Source):
                     yield self._batch(part)
 
     def sample(self, number, random_state=0):
-        """As ``Source.sample``: row groups that have none of the rows drawn are not read."""
+        """As ``Source.sample``; only row groups with sampled rows are read."""
         check_number(number, "number", integer=True)
         rows = np.arange(self.n_rows)
         if number < self.n_rows:
@@ -49,16 +49,16 @@ class ParquetSource(Source):
             file = self._open(path)
             for group in range(file.metadata.num_row_groups):
                 size = file.metadata.row_group(group).num_rows
-                own = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + size)] - first
-                if len(own):
-                    parts.append(self._batch(file.read_row_group(group, columns=self._columns).take(own)))
+                inside = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + size)] - first
+                if len(inside):
+                    parts.append(self._batch(file.read_row_group(group, columns=self._columns).take(inside)))
                 first += size
         return concatenate_batches(parts)
 
     @property
     def _columns(self):
-        every = [*self.features, *self.targets, *([] if self.weight is None else [self.weight])]
-        return list(dict.fromkeys(every))
+        names = [*self.features, *self.targets, *([] if self.weight is None else [self.weight])]
+        return list(dict.fromkeys(names))
 
     def _batch(self, table):
         X, y = (np.column_stack([_numbers(table, name) for name in names]) for names in (self.features, self.targets))
@@ -73,7 +73,7 @@ class ParquetSource(Source):
     def _schema(path):
         try:
             return _parquet().read_schema(path)
-        except (ValueError, OSError) as error:  # pyarrow's own are among these
+        except (ValueError, OSError) as error:  # including those of pyarrow
             raise ValueError(f"{str(path)!r} is no Parquet file that pyarrow can read: {error}") from error
 
 
@@ -83,20 +83,20 @@ def from_parquet(path, *, targets, features=None, sample_weight=None, batch_size
     Parameters
     ----------
     path : path or list of paths
-        A file, several, or a directory.
+        One file, several files, or a directory.
     targets : str or list of str
         Names of the columns that are outputs; a single name is one output (n,).
     features : list of str, default=None
-        Names of those that are inputs, None for all others.
+        Names of the columns that are inputs; None for all other columns.
     sample_weight : str, default=None
-        Name of the column of weights.
+        Name of the column of weights; None for ones.
     batch_size : int, default=None
-        Rows at a time, None for about 16 MB of features.
+        Rows of a batch; None for about 16 MB of features.
 
     Returns
     -------
     source : Source
-        What estimators with a ``feature_map`` take in place of X.
+        Estimators with a ``feature_map`` take it in place of X.
 
     References
     ----------
@@ -128,6 +128,7 @@ def _parquet():
 
 
 def _files(path) -> list[Path]:
+    """Files of a path, a list of paths, or a directory."""
     given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     paths: list[Path] = []
     for one in map(Path, given):
@@ -146,6 +147,7 @@ def _files(path) -> list[Path]:
 
 
 def _describe_paths(paths):
+    """Text of the paths for an error message."""
     return repr(str(paths[0])) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
 
 
@@ -157,7 +159,7 @@ def _names(names, name) -> list[str]:
 
 
 def _check_columns(path, schema, wanted):
-    """Raise where a file has not all of the columns, or some are no numbers."""
+    """Raise unless a file has all columns and they are numeric."""
     import pyarrow.types as types
 
     missing = [name for name in wanted if name not in schema.names]

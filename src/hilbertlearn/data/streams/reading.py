@@ -1,4 +1,4 @@
-"""The forms in which ``fit`` takes rows that do not fit in memory."""
+"""Sources from the arguments of ``fit``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .parquet import from_parquet
 
 
 def is_source(X) -> bool:
-    """Whether X is rows in pieces: a source, a memory-mapped array, a path, an iterator or a callable."""
+    """Whether X is a source, a memory-mapped array, a path, an iterator or a callable."""
     if isinstance(X, (Source, np.memmap, str, os.PathLike)):
         return True
-    # functional data can be called too, and have a length
+    # containers of functional data are callable too, but have a length
     return hasattr(X, "__next__") or (callable(X) and not isinstance(X, type) and not hasattr(X, "__len__"))
 
 
 def as_source(X, y=None, sample_weight=None) -> Source:
-    """The source behind arguments of ``fit``.
+    """The source from the arguments of ``fit``.
 
     X : a source, or an iterator of batches or a callable that returns one, with y=None; a memory-mapped array, or the
         path of a .npy file, with y an array or a path; the path of a Parquet file or of a directory of these, with the
@@ -42,6 +42,7 @@ def as_source(X, y=None, sample_weight=None) -> Source:
 
 
 def _from_path(path, y, sample_weight):
+    """The source of a .npy or Parquet file."""
     suffix = Path(path).suffix.lower()
     if suffix == ".npy":
         if y is None:

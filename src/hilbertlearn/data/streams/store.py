@@ -1,4 +1,4 @@
-"""Blocks of a matrix that several passes read: in memory, in a scratch file, or made anew each time."""
+"""Blocks of a matrix for several passes: in memory, in a scratch file, or computed again in each pass."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ import numpy as np
 
 from ..._utils.validation import copies_in_memory
 
-_SHARE = 0.25  # of this machine's memory that blocks may take
-_READING = 1e9  # bytes a second that a scratch file is read with: what is made faster is made anew
-_ROOM = 1.5  # times its size that a scratch file wants on the disk
-_FIRST = 2**26  # bytes of blocks that tell how fast they are made
+_SHARE = 0.25  # share of the machine's memory for blocks
+_READING = 1e9  # bytes a second at which a scratch file is read; blocks that are computed faster are computed again
+_ROOM = 1.5  # free space on the disk, in multiples of the size of a scratch file
+_FIRST = 2**26  # bytes of blocks (64 MB) after which the speed of their computation is known
 
 
 class BlockStore:
-    """Rows (n, r), appended block by block, and then read block by block, as often as it takes.
+    """Rows (n, r) that are appended in blocks, and then read in blocks any number of times.
 
-    In memory while they fit; beyond that in a file without a name, which is gone with the process or ``close``,
-    whatever happens; or nowhere, where making them takes less time than reading or the disk has no room.
+    Blocks stay in memory while they fit. Beyond, they are in an unnamed file, which vanishes with the process or
+    ``close``. Blocks are computed again in each pass if that is faster than reading, or if the disk has no room.
 
-    rebuild : function that returns the same blocks anew, or None where that cannot be done
-    n_rows : how many will come, None where nobody knows
-    memory : bytes that may be held, None for a quarter of this machine's memory
-    folder : for the file, None for the system's
+    rebuild : function that returns the same blocks again, or None if that is impossible
+    n_rows : total number of rows, None if unknown
+    memory : bytes for blocks, None for a quarter of the machine's memory
+    folder : of the file, None for the system's temporary folder
     """
 
     def __init__(self, rebuild: Callable[[], Iterable] | None = None, n_rows=None, memory=None, folder=None):
         self.rebuild, self.n_rows, self.folder = rebuild, n_rows, folder
         self.memory = _SHARE * 8 * copies_in_memory(1) if memory is None else memory
-        self.held: list[np.ndarray] | None = []  # None once they are elsewhere
+        self.held: list[np.ndarray] | None = []  # None once they left memory
         self.file: Any = None
         self.sizes: list[int] = []
         self.width, self.dtype, self.bytes = 0, np.dtype(float), 0
         self._seconds, self._last = 0.0, time.perf_counter()
 
     def append(self, block):
-        """Add rows; the array becomes the store's."""
+        """Append rows; the store keeps the array."""
         self._seconds += time.perf_counter() - self._last
         block = np.ascontiguousarray(block)
         self.width, self.dtype = block.shape[1], block.dtype
@@ -65,15 +65,16 @@ class BlockStore:
 
     @property
     def _expected(self) -> float:
-        """Bytes in the end, as far as is known."""
+        """Expected number of bytes of all rows."""
         seen = sum(self.sizes)
         return self.bytes * max(self.n_rows / seen, 1.0) if self.n_rows and seen else self.bytes
 
     def _leave_memory(self):
+        """Write the blocks to a file, or drop them if they are computed again."""
         held, self.held = self.held or [], None
-        made = self.bytes / max(self._seconds, 1e-9)
+        speed = self.bytes / max(self._seconds, 1e-9)
         room = shutil.disk_usage(self.folder or tempfile.gettempdir()).free > _ROOM * self._expected
-        if self.rebuild is not None and (made > _READING or not room):
+        if self.rebuild is not None and (speed > _READING or not room):
             return
         if not room:
             self.held = held
@@ -86,11 +87,11 @@ class BlockStore:
             self._write(block)
 
     def _write(self, block):
-        if block.size:  # memory of no entries cannot be looked at as bytes
+        if block.size:  # an empty array has no memory view
             self.file.write(memoryview(block).cast("B"))
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """Pairs (slice, rows); an array is good until the next."""
+        """Pairs (slice, rows); an array is valid until the next pair."""
         parts, start = self._parts(), 0
         for size, block in zip(self.sizes, parts, strict=True):
             if block.shape != (size, self.width):
@@ -117,7 +118,7 @@ class BlockStore:
                 yield buffer[:size]
 
     def close(self):
-        """Forget the blocks, and remove the file."""
+        """Drop the blocks and remove the file."""
         if self.file is not None:
             self.file.close()
         self.held, self.file, self.sizes = [], None, []

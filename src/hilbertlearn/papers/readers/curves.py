@@ -1,4 +1,4 @@
-"""Readers of real data. They take the path of files that the user has."""
+"""Readers of curves; each takes the path of files that the user has."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ def load_dti(path):
     """Fractional anisotropy along two tracts of the brain by diffusion tensor imaging, one row a scan.
 
     The data come with the R package refund, which asks for the acknowledgement: the MRI/DTI data were collected at
-    Johns Hopkins University and the Kennedy-Krieger Institute. ``fill_gaps(X)`` gives inputs without NaN the way the
-    papers do.
+    Johns Hopkins University and the Kennedy-Krieger Institute. ``datasets.fill_gaps(X)`` fills gaps as in the papers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files of the user: what they must have, and what is said when they do not."""
+"""Arrays of the user's files, with checks of their names and sizes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import scipy.sparse
 
 
 def read_arrays(path, name, axes, sparse=()):
-    """The arrays of the file name in the folder path (or of the file path itself) by their names, and the file.
+    """Arrays by name from the file `name` in the folder `path`, or from the file `path` itself, and the file.
 
-    axes has for each array the letters of its first axes: those of one letter must be as long as each other. Arrays
-    whose names are in sparse are sparse matrices, of which the file has the four parts.
+    axes : for each array the letters of its first axes; axes of the same letter must have the same length
+    sparse : names of sparse matrices, whose four parts are arrays of the file
     """
     file = Path(path)
     if file.suffix != ".npz":
@@ -23,16 +23,10 @@ def read_arrays(path, name, axes, sparse=()):
     if not file.is_file():
         raise FileNotFoundError(f"no file {file}: path must be the folder with {name}, which has {', '.join(keys)}")
     try:
-        with zipfile.ZipFile(file) as archive:
-            found = [entry.removesuffix(".npy") for entry in archive.namelist()]
-        missing = [key for key in keys if key not in found]
-        if missing:
-            raise ValueError(f"no {', '.join(missing)} among its arrays ({', '.join(found)})")
-        with np.load(file, allow_pickle=False) as stored:
-            read = {key: stored[key] for key in keys}
+        stored = _load(file, keys)
     except (ValueError, zipfile.BadZipFile) as error:
         raise ValueError(f"{file} must be an .npz file with the arrays {', '.join(keys)}: {error}") from error
-    arrays = {key: _sparse(read, parts[key], file) if key in sparse else read[key] for key in axes}
+    arrays = {key: _sparse(stored, parts[key], file) if key in sparse else stored[key] for key in axes}
     sizes: dict[str, dict] = {}
     for key, letters in axes.items():
         for letter, size, what in zip(letters, arrays[key].shape, ("", "columns of ")):
@@ -42,15 +36,26 @@ def read_arrays(path, name, axes, sparse=()):
     return arrays, file
 
 
+def _load(file, keys):
+    """The arrays with the given names of an .npz file."""
+    with zipfile.ZipFile(file) as archive:
+        names = [entry.removesuffix(".npy") for entry in archive.namelist()]
+    missing = [key for key in keys if key not in names]
+    if missing:
+        raise ValueError(f"no {', '.join(missing)} among its arrays ({', '.join(names)})")
+    with np.load(file, allow_pickle=False) as stored:
+        return {key: stored[key] for key in keys}
+
+
 def check_sizes(file, sizes):
-    """Raise unless the arrays of the file are all as long as each other; sizes has their lengths by their names."""
+    """Raise unless all arrays of the file have the same length; sizes : {name: length}."""
     if len(set(sizes.values())) > 1:
         seen = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ValueError(f"{file}: arrays must have as many rows as each other, got {seen}")
 
 
 def split_rows(rows, offsets, file, what):
-    """The parts of the rows (N, ...) that begin at offsets[:-1] and end at offsets[1:]."""
+    """Rows (N, ...) split into parts from offsets[:-1] to offsets[1:]."""
     if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(rows) or (np.diff(offsets) <= 0).any():
         raise ValueError(f"{file}: offsets must increase from 0 to the number of {what}, {len(rows)}; got {offsets}")
     return np.split(rows, offsets[1:-1])

@@ -1,4 +1,4 @@
-"""Readers of networks whose nodes have features, and of molecules. They take the path of files that the user has."""
+"""Readers of networks whose nodes have features, and of molecules; each takes the path of files that the user has."""
 
 from __future__ import annotations
 

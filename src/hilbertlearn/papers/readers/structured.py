@@ -1,4 +1,4 @@
-"""Readers of data with structured outputs. They take the path of files that the user has."""
+"""Readers of data with structured outputs; each takes the path of files that the user has."""
 
 from __future__ import annotations
 
