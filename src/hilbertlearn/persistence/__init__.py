@@ -36,6 +36,10 @@ declared them trusted, and it does not check what compiled code follows. It woul
 within the file, because estimators here hold estimators of scikit-learn and are held by them. An estimator that is
 refused here can still be stored by itself with skops.
 
+Forged files were tried as well: 3 542 files of all estimators in the table, each with one learnt attribute cut,
+repeated, transposed or overwritten. None crashed a prediction; support vector machines, which are not in the table,
+did.
+
 *Functions of the user* are stored by import path, and only if both ``save`` and ``load`` get ``functions=True``.
 """
 
