@@ -282,19 +282,22 @@ class LinkPredictionMixin(SummaryMixin, LinkEstimator):
         X = self._check_X(X, in_order=False)
         return same_inputs(take_inputs(X, nodes.order, self._state.kernel.precomputed), nodes.X)
 
+    def _pair_names(self, X):
+        """Names (m,), (m,) of pairs of nodes; None if X has no pairs."""
+        if isinstance(X, Pairs):
+            return X.nodes[X.first], X.nodes[X.second]
+        if self._state.has_features:
+            are_tuples = isinstance(X, (list, tuple)) and X and all(isinstance(pair, tuple) for pair in X)
+            columns = edge_columns(X, "X") if are_tuples else None
+        else:
+            columns = edge_columns(edges_of(X) if isinstance(X, Iterable) else X, "X")
+        return None if columns is None else columns[:2]
+
     def _find_pairs(self, X):
         """Internal positions (m,), (m,) of pairs of nodes of fit; None if X has no pairs."""
-        state = self._state
-        if isinstance(X, Pairs):
-            names = X.nodes[X.first], X.nodes[X.second]
-        else:
-            are_tuples = isinstance(X, (list, tuple)) and X and all(isinstance(pair, tuple) for pair in X)
-            if state.has_features and not are_tuples:
-                return None
-            columns = edge_columns(X if state.has_features or not isinstance(X, Iterable) else edges_of(X), "X")
-            if columns is None:
-                return None
-            names = columns[:2]
+        state, names = self._state, self._pair_names(X)
+        if names is None:
+            return None
         known = state.nodes.names[state.nodes.order]
         positions = tuple(find_positions(side, known) for side in names)
         unknown = np.concatenate([side[position < 0] for side, position in zip(names, positions, strict=True)])

@@ -61,28 +61,24 @@ class CandidateStream:
             raise ValueError(_EMPTY)
 
     def _blocks(self):
-        size = self._block_size
-        if hasattr(self.candidates, "__len__") or hasattr(self.candidates, "shape"):
-            rows = self.candidates
+        rows = self.candidates
+        if hasattr(rows, "__len__") or hasattr(rows, "shape"):
             rows = scipy.sparse.csr_array(rows) if scipy.sparse.issparse(rows) else rows
-            number = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-            for start in range(0, number, size):
-                yield rows[start : start + size]
-            return
-        single: list = []
+            return _slices(rows, self._block_size)
+        return self._iterate()
+
+    def _iterate(self):
+        """Blocks of an iterable, whose items are single candidates or blocks of them."""
+        size, single = self._block_size, []
         for item in self.candidates:
-            if not self._is_block(item):
+            is_block = self._is_block(item)
+            if not is_block:
                 single.append(item)
-                if len(single) == size:
-                    yield single
-                    single = []
-                continue
-            if single:
+            if single and (is_block or len(single) == size):
                 yield single
                 single = []
-            number = item.shape[0] if hasattr(item, "shape") else len(item)
-            for start in range(0, number, size):
-                yield item[start : start + size]
+            if is_block:
+                yield from _slices(item, size)
         if single:
             yield single
 
@@ -103,6 +99,13 @@ class CandidateStream:
         kinds = {type(output) for output in islice(self.outputs, 100)}
         # if outputs are lists, a block is a list of lists
         return type(item) not in kinds or (len(item) > 0 and type(item[0]) in kinds)
+
+
+def _slices(rows, size):
+    """Consecutive slices of a collection."""
+    number = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    for start in range(0, number, size):
+        yield rows[start : start + size]
 
 
 def best_of_stream(queries_of: Callable, blocks, stream: CandidateStream, features_of, k):
