@@ -21,7 +21,7 @@ from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_number
 from ..data.functions import curves_on_grid, fill_gaps, quadrature, same_points
 from .gram import gram, median_rate, resolve_gamma
-from .stationary import MATERN, BandwidthMixin
+from .stationary import MATERN, BandwidthMixin, unresolved_error
 
 _METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # names of the distances d in exp(-gamma d) in scipy
 _SHAPES = ("rbf", *MATERN, "linear")  # functions of the L2 distance, or of the inner product
@@ -240,9 +240,9 @@ class ChannelSum(CurveKernel):
     def _gram(self, x, z, points):
         if isinstance(self.scales, str):
             check_choice(self.scales, "ChannelSum: scales", ("training",))
-            raise _unresolved_error("ChannelSum: scales", self.scales)
+            raise unresolved_error("ChannelSum: scales", self.scales)
         if self.rate_is_searched:
-            raise _unresolved_error("ChannelSum: bandwidth", self.bandwidth)
+            raise unresolved_error("ChannelSum: bandwidth", self.bandwidth)
         G = np.zeros((len(x), len(z)))
         for l, width in enumerate(self._widths(self.bandwidth, self.scales, x.shape[2])):
             channel = x[:, :, l : l + 1]
@@ -395,16 +395,8 @@ def _described(points):
 def _number(value, name):
     """A positive number; an error if the setting is not resolved yet."""
     if isinstance(check_number(value, name, choices=_RULES), str):
-        raise _unresolved_error(name, value)
+        raise unresolved_error(name, value)
     return float(value)
-
-
-def _unresolved_error(name, value):
-    """The error for a kernel that is called before ``resolve``."""
-    return ValueError(
-        f"{name}={value!r} depends on the training curves: call kernel.resolve(X_train) first and use the kernel it "
-        "returns, or give numbers"
-    )
 
 
 def _positive(value, name, channels):

@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics.pairwise import cosine_similarity
 
+from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_number
 from ..data.objects import kind_of
 from .gram import PRECOMPUTED, TANIMOTO, check_kernel, diagonal, gram, has_gamma, length, resolve_gamma, tanimoto
@@ -15,7 +16,27 @@ from .stationary import BandwidthMixin, check_nu, distances, profile, unresolved
 _GAMMAS = ("median", "scale", "auto")
 
 
-class Tanimoto(BaseEstimator):
+@unnamed_in_errors
+class UnitDiagonalMixin:
+    """Mixin for kernels with ``k(x, x) = 1``."""
+
+    def diagonal(self, X):
+        """Compute the values ``k(x, x) = 1``.
+
+        Parameters
+        ----------
+        X : list or array of n inputs
+            Inputs.
+
+        Returns
+        -------
+        values : array of shape (n,)
+            Ones.
+        """
+        return np.ones(length(X))
+
+
+class Tanimoto(UnitDiagonalMixin, BaseEstimator):
     """Tanimoto kernel of fingerprints, ``<x, z> / (||x||^2 + ||z||^2 - <x, z>)``: the share of set bits in common.
 
     Fingerprints are dense or sparse rows. The value of two rows of zeros is 1. The kernel has the name "tanimoto". For
@@ -42,21 +63,6 @@ class Tanimoto(BaseEstimator):
         if X.shape[1] != Z.shape[1]:
             raise ValueError(f"Tanimoto: fingerprints must have as many bits each, got {X.shape[1]} and {Z.shape[1]}")
         return tanimoto(X, Z)
-
-    def diagonal(self, X):
-        """Compute the values ``k(x, x)``.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, bits)
-            Inputs.
-
-        Returns
-        -------
-        values : array of shape (n,)
-            Ones.
-        """
-        return np.ones(length(X))
 
 
 class PairwiseKernel(BaseEstimator):
@@ -191,7 +197,7 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
         return diagonal(self.name, _rows(X), gamma=self.gamma)
 
 
-class Matern(BandwidthMixin, BaseEstimator):
+class Matern(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
     """Matérn kernel of dense or sparse rows of numbers, for functions of limited smoothness.
 
     ``2^(1 - nu) / Gamma(nu) t^nu K_nu(t)`` with ``t = sqrt(4 nu gamma) ||x - z||``; the length scale is
@@ -258,21 +264,6 @@ class Matern(BandwidthMixin, BaseEstimator):
         D = distances("matern", x, z)
         return profile("matern", D, self.gamma, out=D, nu=self.nu, symmetric=Z is X)
 
-    def diagonal(self, X):
-        """Compute the values ``k(x, x)``.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p)
-            Inputs.
-
-        Returns
-        -------
-        values : array of shape (n,)
-            Ones.
-        """
-        return np.ones(length(X))
-
 
 class PrecomputedKernel(BaseEstimator):
     """Kernel with a given Gram matrix; the objects are its row numbers, so that they can be split into folds.
@@ -329,7 +320,7 @@ class PrecomputedKernel(BaseEstimator):
         return ids.astype(int)
 
 
-class TanimotoGaussian(BandwidthMixin, BaseEstimator):
+class TanimotoGaussian(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
     """Gaussian kernel of the Tanimoto distance, ``exp(-gamma (t(x, x) + t(z, z) - 2 t(x, z)))``.
 
     t is the Tanimoto kernel of fingerprints.
@@ -383,23 +374,8 @@ class TanimotoGaussian(BandwidthMixin, BaseEstimator):
             raise unresolved_error("TanimotoGaussian: gamma", self.gamma)
         return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
 
-    def diagonal(self, X):
-        """Compute the values ``k(x, x)``.
 
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, bits)
-            Inputs.
-
-        Returns
-        -------
-        values : array of shape (n,)
-            Ones.
-        """
-        return np.ones(length(X))
-
-
-class NGrams(BaseEstimator):
+class NGrams(UnitDiagonalMixin, BaseEstimator):
     """Normalised kernel of strings: the cosine of the counts of substrings of up to n characters.
 
     The kernel has the name "ngrams".
@@ -445,21 +421,6 @@ class NGrams(BaseEstimator):
         """All substrings of 1 to n characters."""
         # scikit-learn's analyser of characters merges runs of white space
         return [text[i : i + k] for k in range(1, self.n + 1) for i in range(len(text) - k + 1)]
-
-    def diagonal(self, X):
-        """Compute the values ``k(x, x)``.
-
-        Parameters
-        ----------
-        X : list of n str
-            Inputs.
-
-        Returns
-        -------
-        values : array of shape (n,)
-            Ones.
-        """
-        return np.ones(length(X))
 
 
 def object_kernel(kernel):

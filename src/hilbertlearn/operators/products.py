@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .._utils.linalg import Kronecker, kronecker
 from .._utils.validation import check_number
+from .base import OutputOperator
 from .matrices import as_learned, operator_matrix
 from .settings import Integral
 
 
-class AxisProduct(BaseEstimator):
+class AxisProduct(OutputOperator):
     """Kronecker product of an operator on the domain of functions and an operator between the curves of a sample.
 
     Parameters
@@ -44,22 +44,6 @@ class AxisProduct(BaseEstimator):
         self.domain, self.curves = domain, curves
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : Kronecker
-            Positive semi-definite, of shape (d, d), with a factor for each axis and one for the curves.
-        """
         if space is None:
             raise ValueError("operator=AxisProduct acts on functions of a variable; use FunctionalRegressor")
         factors = []
@@ -77,7 +61,7 @@ class AxisProduct(BaseEstimator):
         return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
 
-class LevelCoupling(BaseEstimator):
+class LevelCoupling(OutputOperator):
     """Kronecker product of an operator on the outputs and an operator between the levels of their quantiles.
 
     The operator between levels is ``exp(-coupling (tau_i - tau_j)^2)``. At coupling 0 the quantiles of all levels are
@@ -112,22 +96,6 @@ class LevelCoupling(BaseEstimator):
         self.operator, self.levels, self.coupling = operator, levels, coupling
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d L)
-            Training coordinates, with the L levels of an output in adjacent columns; NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : Kronecker
-            Positive semi-definite, of shape (d L, d L).
-        """
         if as_learned(self.operator) is not None:
             raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
         levels = np.atleast_1d(np.asarray(self.levels, dtype=float))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-from sklearn.base import BaseEstimator
 
 from .. import kernels
 from .._utils.linalg import kronecker, psd_root, spectrum
 from .._utils.statistics import covariance
 from .._utils.validation import check_choice, check_number
 from ..data.graphs import laplacian
+from .base import OutputOperator
 
 
-class Identity(BaseEstimator):
+class Identity(OutputOperator):
     """Independent coordinates: the kernel is ``k(x, z) I``.
 
     References
@@ -32,26 +32,10 @@ class Identity(BaseEstimator):
     """
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : None
-            The identity.
-        """
         return None
 
 
-class Integral(BaseEstimator):
+class Integral(OutputOperator):
     """Integral operator ``f -> integral of k(., t) f(t) dt`` of a kernel on the domain of functions.
 
     Domains are mapped to the unit interval, so that gamma has the same meaning for all. Functions of several variables
@@ -86,22 +70,6 @@ class Integral(BaseEstimator):
         self.kernel, self.gamma = kernel, gamma
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : Kronecker
-            Positive semi-definite, of shape (d, d), with a factor for each axis and one for the curves.
-        """
         if space is None:
             raise ValueError("operator=Integral acts on functions of a variable; use FunctionalRegressor")
         self.validate()
@@ -143,7 +111,7 @@ class Integral(BaseEstimator):
         return kernels.gram(self.kernel, points[:, None], others[:, None], gamma=self.gamma)
 
 
-class TaskGraph(BaseEstimator):
+class TaskGraph(OutputOperator):
     """Operator of related tasks, from similarities between the tasks.
 
     Parameters
@@ -184,27 +152,11 @@ class TaskGraph(BaseEstimator):
         self.M, self.mu, self.form, self.gamma = M, mu, form, gamma
 
     @property
-    def depends_on_outputs(self):
+    def depends_on_outputs(self):  # type: ignore[override]
         """Whether the similarities are computed from the outputs."""
         return self.M is None
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : array of shape (d, d)
-            Positive semi-definite.
-        """
         d = Y.shape[1]
         check_number(self.mu, "TaskGraph: mu", strict=False)
         check_choice(self.form, "TaskGraph: form", ("laplacian", "similarity"))
@@ -223,7 +175,7 @@ class TaskGraph(BaseEstimator):
         return scipy.linalg.inv(self.mu * laplacian(similarity) + (1 - self.mu) * np.eye(d))
 
 
-class Covariance(BaseEstimator):
+class Covariance(OutputOperator):
     """Covariance of the training outputs, shrunk towards a multiple of the identity with the same trace.
 
     Each entry is computed from the samples in which both outputs were observed; negative eigenvalues are set to zero.
@@ -254,22 +206,6 @@ class Covariance(BaseEstimator):
         self.shrinkage = shrinkage
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : array of shape (d, d)
-            Positive semi-definite.
-        """
         check_number(self.shrinkage, "Covariance: shrinkage", strict=False)
         if self.shrinkage > 1:
             raise ValueError(f"Covariance: shrinkage must be at most 1, got {self.shrinkage!r}")
@@ -280,7 +216,7 @@ class Covariance(BaseEstimator):
         return (1 - self.shrinkage) * S + self.shrinkage * (mean if mean > 0 else 1.0) * np.eye(len(S))
 
 
-class LearnedOperator(BaseEstimator):
+class LearnedOperator(OutputOperator):
     """Operator that minimises the objective jointly with the function, among positive semi-definite ones of trace d.
 
     The minimisation alternates between the function for a given operator and the operator ``d S^1/2 / tr S^1/2`` for
@@ -317,22 +253,6 @@ class LearnedOperator(BaseEstimator):
         self.max_iter, self.tol = max_iter, tol
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : None
-            The identity, from which the minimisation starts.
-        """
         check_number(self.max_iter, "LearnedOperator: max_iter", integer=True)
         check_number(self.tol, "LearnedOperator: tol", strict=False)
         return None
@@ -356,7 +276,7 @@ class LearnedOperator(BaseEstimator):
         return len(S) / total * root if total > 0 else None
 
 
-class Decay(BaseEstimator):
+class Decay(OutputOperator):
     """Diagonal operator with entries ``1 / (1 + j)^rate``, j = 0, 1, ..., which penalises later coordinates more.
 
     In a dictionary, j is the index of an atom on its axis.
@@ -383,22 +303,6 @@ class Decay(BaseEstimator):
         self.rate = rate
 
     def matrix(self, Y, weights=None, space=None):
-        """Compute the operator.
-
-        Parameters
-        ----------
-        Y : array of shape (n, d)
-            Training coordinates, NaN where not observed.
-        weights : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-        space : space of functions, default=None
-            The space of the coordinates; None for vectors.
-
-        Returns
-        -------
-        M : array of shape (d, d) or Kronecker
-            Positive semi-definite; in a space of functions it acts on the atoms of each axis.
-        """
         check_number(self.rate, "Decay: rate", strict=False)
         if space is None:
             return self._diagonal(Y.shape[1])
