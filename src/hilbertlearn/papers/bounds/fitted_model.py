@@ -53,7 +53,7 @@ class FittedModel:
         weights = model.state_.counted.weights
         if (weights != weights[0]).any():
             remedy = (
-                "give the loss's constant as a number, so that all are trusted (see screened_)"
+                "give the loss's constant as a number, so that no sample is screened (see screened_)"
                 if len(model.state_.screened)
                 else "fit without sample_weight"
             )
