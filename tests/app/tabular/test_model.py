@@ -111,46 +111,12 @@ def test_reports_name_training_samples_by_the_index_without_identifiers():
     assert outlier_report(plain.estimator_).index[0] == 20  # not 19, although row 3 has no target
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({}, "give either targets, or long"),
-        ({"targets": "y_*", "long": ("a", "b", "c")}, "give either targets, or long"),
-        ({"targets": "y_*", "level": 1.5}, "between 0 and 1"),
-        ({"targets": "y_*", "task": "vector", "levels": (0.5,)}, "levels are of quantiles"),
-        ({"targets": "y_*", "task": "classes"}, "task"),
-        ({"targets": "y_*", "loss": "hubert"}, "loss"),
-        ({"targets": "region,unit"}, "hold no numbers"),
-        ({"targets": "y_*", "task": "multilabel"}, "must be 0 or 1"),
-        ({"targets": "y_*", "features": "y_4"}, "is a target and a feature"),
-        ({"targets": "region", "task": "ranking"}, "must hold numbers"),
-        ({"targets": "id", "task": "ranking"}, "a column for each label"),
-        ({"targets": "y_*", "id": "name"}, "the column of identifiers is missing"),
-        ({"targets": "y_2,weight", "id": "weight"}, "'weight' is a target, and so it cannot name the rows"),
-    ],
-)
-def test_settings_that_do_not_go_together(table, settings, message):
-    with pytest.raises(ValueError, match=message):
-        TabularModel(**settings).fit(table)
-
-
-def test_too_few_rows(table):
-    with pytest.raises(TableError, match="rows with known targets: 3; give at least 10"):
-        TabularModel("y_*").fit(table.head(3))
-
-
 def test_a_failed_fit_changes_nothing(table, fitted):
     model, other = clone(fitted), table.rename(columns={"größe": "size"})
     model.fit(table)
     with pytest.raises(TableError):
         model.set_params(features="größe").fit(other)
     assert_allclose(model.predict(table)["y_2"], fitted.predict(table)["y_2"])
-
-
-def test_a_target_without_a_known_cell_is_named():
-    frame = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20.0) ** 2, "z": np.nan})
-    with pytest.raises(TableError, match="target 'z' has no known cell"):
-        TabularModel("y,z").fit(frame)
 
 
 def test_inputs_to_be_shown_are_those_of_the_table():

@@ -102,12 +102,11 @@ def fit(
     check_output(out)
     frame, rows = read_table(data), _rows(inputs)
     model = _model(frame, targets, task, features, id, long, loss, levels, level=level, verbose=output.verbose)
-    table, outputs = model.choose_columns(frame, rows)
-    output.notes(model.notes_)
-    n_notes = len(model.notes_)
-    model.fit_samples(table, outputs)
+    selection = model.select_columns(frame, rows)
+    output.notes(selection.notes)
+    model.fit_selection(selection)
     save(model, out)
-    output.notes(model.notes_[n_notes:])
+    output.notes(model.notes_[len(selection.notes) :])
     facts = {
         "model": str(out),
         "task": model.task_,

@@ -6,7 +6,6 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from ..._utils.progress import Progress
@@ -70,20 +69,19 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, verbose=0):
     True
     """
     check_number(folds, "folds", low=1, integer=True)
-    plan = clone(model)
-    table, outputs = plan.choose_columns(frame, inputs)
+    selection = model.select_columns(frame, inputs)
+    table, outputs, task = selection.table, selection.outputs, selection.task
     if folds > len(table):
         raise TableError(f"folds: {folds} of them are more than the {len(table)} samples with targets; give fewer")
-    task = plan.table_task()
-    alternatives = alternatives_for(plan.task_, outputs, plan.loss, plan.levels)
+    alternatives = alternatives_for(task.name, outputs, model.loss, model.levels)
     splits = KFold(folds, shuffle=True, random_state=random_state).split(table)
     results: dict = {}
     with Progress("compare", verbose).task("folds", "fold", folds) as progress:
         for train, test in splits:
-            encoder, X = InputEncoder.fit_encode(table.iloc[train], plan.features_)
+            encoder, X = InputEncoder.fit_encode(table.iloc[train], selection.features)
             X_test = encoder.encode(table.iloc[test])
             truth = alternatives.scored(outputs[test], outputs[train])
-            ours = task.estimator(plan.loss, plan.levels, None, 0)
+            ours = task.estimator(model.loss, model.levels, None, 0)
             ours = _score(ours, X, outputs[train], X_test, truth, alternatives.score)
             results.setdefault(OURS, []).append(ours)
             targets = alternatives.targets(outputs[train])
@@ -91,7 +89,7 @@ def compare(model, frame, inputs=None, *, folds=5, random_state=0, verbose=0):
                 result = _score(estimator, X, targets, X_test, truth, alternatives.decoded_score)
                 results.setdefault(name, []).append(result)
             progress.step(f"{alternatives.score_name} {ours[0]:.3f}")
-    return _table(results), alternatives.score_name, plan.notes_
+    return _table(results), alternatives.score_name, selection.notes
 
 
 def _score(estimator, X, y, X_test, truth, score):

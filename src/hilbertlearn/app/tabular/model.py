@@ -1,25 +1,20 @@
-"""The model of a table: the choice of its columns, the encoding of inputs, the estimator of the task."""
+"""The model of a table: selected columns, the encoding of inputs, the estimator of the task."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils.fitting import continued, store, transactional
-from ..._utils.validation import check_choice
-from ...data.times import date_text
-from .columns import check_table, join_names, looks_like_identifier, match_columns, require_columns
+from ..._utils.fitting import store, transactional
+from .column_selection import ColumnSelection, select_columns
+from .columns import join_names, require_columns
 from .files import TableError, import_pandas
-from .inputs import DAY_FIRST, InputEncoder, is_ambiguous, usable_columns
+from .inputs import InputEncoder
 from .long_form import LongTable
-from .task_inference import are_curves, infer_task, points_in_names
 from .tasks import TASKS, TableTask
-
-_LEAST = 10  # rows with targets; with fewer the automatic choice of settings is noise
 
 
 class TabularModel(BaseEstimator):
@@ -112,14 +107,6 @@ class TabularModel(BaseEstimator):
     ):
         store(self, locals())
 
-    task_: str
-    targets_: list
-    features_: list
-    id_: Any
-    grid_: Any
-    estimator_: Any
-    notes_: list
-
     # ---------------------------------------------------------------- fit
 
     @transactional
@@ -137,38 +124,10 @@ class TabularModel(BaseEstimator):
         -------
         self
         """
-        self._fit_samples(*self.choose_columns(frame, inputs))
+        self._fit(self.select_columns(frame, inputs))
 
-    @continued
-    def fit_samples(self, table, outputs):
-        """Learn from the samples that ``choose_columns`` of this model has returned.
-
-        Parameters
-        ----------
-        table : pandas.DataFrame
-            Rows with known targets.
-        outputs : array-like
-            Their outputs.
-
-        Returns
-        -------
-        self
-        """
-        self._fit_samples(table, outputs)
-
-    def _fit_samples(self, table, outputs):
-        start = time.perf_counter()
-        self.inputs_, X = InputEncoder.fit_encode(table, self.features_)
-        self.notes_ = [*self.notes_, *self.inputs_.training_notes(table), *self.inputs_.notes(table)]
-        named = import_pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
-        self.estimator_ = self._new_estimator().fit(named, outputs)
-        self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
-
-    def _new_estimator(self):
-        return self.table_task().conformal_estimator(self.loss, self.levels, self.level, self.verbose)
-
-    def choose_columns(self, frame, inputs=None):
-        """Choose the task and the columns of a data frame, without a fit.
+    def select_columns(self, frame, inputs=None) -> ColumnSelection:
+        """Select the task and the columns of a data frame, without a fit.
 
         Parameters
         ----------
@@ -176,118 +135,40 @@ class TabularModel(BaseEstimator):
 
         Returns
         -------
-        table : pandas.DataFrame
-            The rows with known targets; in long form one row for each curve.
-        outputs : array-like
-            Their outputs in the form of the estimator.
+        ColumnSelection
+            For ``fit_selection``, with notes on what was chosen and left out.
         """
-        self._check_settings()
-        check_table(frame)
-        self.notes_ = []
-        read = self._read_wide if self.long is None else self._read_long
-        table, outputs, known = read(frame, inputs)
-        self._new_estimator()  # checks its settings before any work
-        if known.sum() < _LEAST:
-            raise TableError(f"rows with known targets: {known.sum()}; give at least {_LEAST}")
-        if not known.all():
-            self.notes_.append(f"{(~known).sum()} rows without known targets are left out of the fit")
-        rows = np.flatnonzero(known)
-        table = table.iloc[rows]
-        self._choose_features(table)
-        return table, outputs[rows]
+        return select_columns(self, frame, inputs)
 
-    def _check_settings(self):
-        check_choice(self.task, "task", ("auto", *TASKS))
-        if (self.targets is None) == (self.long is None):
-            raise TableError("give either targets, or long, the columns of curve, point and value")
-        if self.long is not None and (len(self.long) != 3 or self.task not in ("auto", "functional")):
-            raise TableError("long is of curves, the task functional, and names three columns: curve, point, value")
-        if self.levels is not None and self.task not in ("auto", "quantiles"):
-            raise TableError(f"levels are of quantiles, and the task is {self.task}; leave one of them out")
-        if self.level is not None and not 0 < self.level < 1:
-            raise TableError(f"level must be between 0 and 1, as 0.9, got {self.level:g}")
+    @transactional
+    def fit_selection(self, selection):
+        """Learn from the selected columns of a data frame.
 
-    def _read_wide(self, frame, inputs):
-        if inputs is not None:
-            raise TableError("separate inputs are for curves in long form; give long, or join the tables first")
-        names = match_columns(frame.columns, self.targets, "targets")
-        self.task_ = self._chosen_task(frame, names)
-        self._check_targets(frame, names)
-        self.targets_, self.grid_ = self._on_grid(frame, names)
-        outputs, known = self.table_task().read(frame)
-        return frame, outputs, known
+        Parameters
+        ----------
+        selection : ColumnSelection
+            Result of ``select_columns``.
 
-    def _check_targets(self, frame, names):
-        if self.id in names:
-            raise TableError(f"{self.id!r} is a target, and so it cannot name the rows too; give another id")
-        empty = [name for name in names if frame[name].isna().all()]
-        if empty and self.task_ != "functional":
-            raise TableError(f"target {empty[0]!r} has no known cell; leave it out")
+        Returns
+        -------
+        self
+        """
+        self._fit(selection)
 
-    def _chosen_task(self, frame, names):
-        if self.task != "auto":
-            return self.task
-        if self.levels is not None:
-            return "quantiles"
-        task, why = infer_task(frame, names)
-        self.notes_.append(f"task {task}: {why}")
-        return task
-
-    def _on_grid(self, frame, names):
-        """Targets in the order of their points, and these points; None for targets that are no curves."""
-        if self.task_ != "functional" and not (self.task_ == "quantiles" and are_curves(frame, names)):
-            return names, None
-        points, origin = points_in_names(names)
-        if points is None:
-            self.notes_.append(f"no points in the names of the {len(names)} targets: even steps from 0 to 1")
-            return names, np.linspace(0, 1, len(names))
-        if origin is not None:
-            self.notes_.append(f"points of the targets are in days since {date_text(origin)}")
-        order = np.argsort(points)
-        return [names[j] for j in order], points[order]
-
-    def _read_long(self, frame, inputs):
-        self.task_, self.targets_, self.grid_ = "functional", [self.long[2]], None
-        table = LongTable(frame, self.long, inputs)
-        outputs = table.functions()
-        self.point_kind_ = table.point_kind
-        if is_ambiguous(frame[self.long[1]], self.point_kind_[1]):
-            self.notes_.append(DAY_FIRST.format(self.long[1]))
-        rows, notes = table.inputs()
-        self.notes_ += notes
-        return rows, outputs, np.array([np.isfinite(values).any() for values in outputs.values])
-
-    def _choose_features(self, table):
-        others = [name for name in table.columns if name not in self.targets_]
-        self.id_ = self._identifier(table, others)
-        if self.features is not None:
-            chosen = match_columns(table.columns, self.features, "features")
-            both = [name for name in chosen if name in self.targets_]
-            if both:
-                raise TableError(f"{both[0]!r} is a target and a feature; leave it out of one of them")
-            empty = [name for name in chosen if table[name].isna().all()]
-            if empty:
-                raise TableError(f"feature {empty[0]!r} has no known cell; leave it out")
-            self.features_ = chosen
-            return
-        self.features_, notes = usable_columns(table, [name for name in others if name != self.id_])
-        self.notes_ += notes
-        if not self.features_:
-            raise TableError("no column is left to predict from; name some in features")
-
-    def _identifier(self, table, others):
-        if self.long is not None:
-            return self.long[0]
-        if self.id is not None:
-            require_columns(table, [self.id], "the column of identifiers is")
-            return self.id
-        named = [name for name in others if looks_like_identifier(name, table[name])]
-        if named:
-            self.notes_.append(f"{named[0]!r} is taken to name the rows, not as an input")
-        return named[0] if named else None
+    def _fit(self, selection):
+        start = time.perf_counter()
+        task, table = selection.task, selection.table
+        self.task_, self.targets_, self.grid_ = task.name, task.names, task.grid
+        self.features_, self.id_, self.point_kind_ = selection.features, selection.id, selection.point_kind
+        self.inputs_, X = InputEncoder.fit_encode(table, selection.features)
+        self.notes_ = [*selection.notes, *self.inputs_.training_notes(table), *self.inputs_.notes(table)]
+        named = import_pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
+        estimator = task.conformal_estimator(self.loss, self.levels, self.level, self.verbose)
+        self.estimator_ = estimator.fit(named, selection.outputs)
+        self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
     def table_task(self) -> TableTask:
-        """The task with its target columns, once columns are chosen."""
+        """The task with its target columns."""
         return TASKS[self.task_](self.targets_, self.grid_)
 
     # ---------------------------------------------------------------- after the fit
@@ -389,7 +270,7 @@ class TabularModel(BaseEstimator):
 
     def _long_table(self, frame, inputs):
         """A table in long form; its points are read in the format of training."""
-        return LongTable(frame, self.long, inputs, getattr(self, "point_kind_", None))
+        return LongTable(frame, self.long, inputs, self.point_kind_)
 
     def _input_rows(self, frame, inputs):
         """The data frame with one row for each sample."""
