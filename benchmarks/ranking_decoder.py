@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hilbertlearn.decoders.rankings import feedback_arc_set
+from hilbertlearn.decoders.rankings import decode_ranking
 from hilbertlearn.output_losses import Rank
 
 from .timing import best_of, report
@@ -18,9 +18,9 @@ def main(items=100, n=500, queries=40):
     W = np.abs(rng.normal(size=(queries, n)))
     W[::2] = rng.normal(size=(len(W[::2]), n))  # of both signs, which is harder
     loss = Rank()
-    (seconds,) = best_of(lambda: feedback_arc_set(W, Y, loss), repeats=3)
+    (seconds,) = best_of(lambda: decode_ranking(W, Y, loss), repeats=3)
     milliseconds = 1e3 * seconds / queries
-    Z = feedback_arc_set(W, Y, loss)
+    Z = decode_ranking(W, Y, loss)
     found, trained = np.einsum("qi,qi->q", W, loss(Z, Y)), (W @ loss(Y, Y).T).min(axis=1)
     report("ranking_decoder", f"{LIMIT:g} ms a query", ratio=milliseconds / LIMIT, at_most=1.0,
            milliseconds=milliseconds, least_gain_over_training=float((trained - found).min()))  # fmt: skip

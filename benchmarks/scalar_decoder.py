@@ -48,7 +48,7 @@ def main(n=1000, m=10_000, looped=1000):
 
         def ours(loops):
             with patch.object(scalar, "_COMPILED_FROM", 0 if loops == "numba" else np.inf):
-                return scalar.decode(W, Y, loss)
+                return scalar.decode_scalar(W, Y, loss)
 
         predictions = {loops: ours(loops)[some] for loops in targets}  # also compiles
         for loops, at_least in targets.items():

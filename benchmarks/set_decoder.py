@@ -6,7 +6,7 @@ maximiser of Dembczynski et al. 2011 written out in numpy.
 
 import numpy as np
 
-from hilbertlearn.decoders.sets import f1_sets
+from hilbertlearn.decoders.sets import decode_f1
 from hilbertlearn.output_losses import F1
 
 from .timing import best_of, report
@@ -15,8 +15,8 @@ from .timing import best_of, report
 def main(n=4880, labels=159, queries=2515, repeats=3):
     W, Y = weights(n, labels, queries)
     loss = F1()
-    found, expected = f1_sets(W, Y, loss), size_by_size(W, Y)
-    t_ours, t_reference = best_of(lambda: f1_sets(W, Y, loss), lambda: size_by_size(W, Y), repeats=repeats)
+    found, expected = decode_f1(W, Y, loss), size_by_size(W, Y)
+    t_ours, t_reference = best_of(lambda: decode_f1(W, Y, loss), lambda: size_by_size(W, Y), repeats=repeats)
     excess = np.einsum("qi,qi->q", W, loss(found, Y) - loss(expected, Y))
     report("set_decoder", "the best set of every size", speedup=t_reference / t_ours, at_least=10, seconds=t_ours,
            largest_excess=float(excess.max()))  # fmt: skip

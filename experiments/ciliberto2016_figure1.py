@@ -24,7 +24,7 @@ from sklearn.model_selection import KFold
 
 from hilbertlearn import StructuredPredictor, datasets
 from hilbertlearn.baselines import RobustNadarayaWatson
-from hilbertlearn.decoders.scalar import decode
+from hilbertlearn.decoders.scalar import decode_scalar
 from hilbertlearn.output_losses import Cauchy
 
 GAMMAS = np.geomspace(3, 1000, 8)
@@ -63,7 +63,7 @@ def held_out_errors(X, y, folds):
                 W = (rotated / (np.maximum(values, 0.0) + len(train) * alpha)) @ vectors.T
                 add("ridge", (gamma, alpha), W @ known, true)
                 for c in WIDTHS:
-                    add("loss trick", (gamma, alpha, c), decode(W, known, Cauchy(c)), true)
+                    add("loss trick", (gamma, alpha, c), decode_scalar(W, known, Cauchy(c)), true)
         for gamma, c in product(LOCAL_GAMMAS, WIDTHS):
             model = RobustNadarayaWatson(gamma=gamma, output_loss=Cauchy(c)).fit(X[train], known)
             add("nadaraya-watson", (gamma, c), model.predict(X[test]), true)

@@ -30,7 +30,7 @@ from sklearn.svm import SVC
 
 from hilbertlearn import StructuredPredictor, kernels, readers
 from hilbertlearn.baselines import KernelDependencyEstimation
-from hilbertlearn.decoders.histograms import sqrt_mean
+from hilbertlearn.decoders.histograms import decode_hellinger
 from hilbertlearn.metrics import squared_hellinger_loss
 
 GAMMAS = np.array([1.0, 2.0, 4.0, 8.0, 16.0])  # times that of the median distance
@@ -67,7 +67,7 @@ def chosen(X, Y, output_gamma, seed):
             rotated = rbf_kernel(X[test], X[train], gamma=gamma) @ vectors
             for j, alpha in enumerate(ALPHAS):
                 W = (rotated / (np.maximum(values, 0.0) + len(train) * alpha)) @ vectors.T
-                errors[0, i, j] += squared_hellinger_loss(Y[test], sqrt_mean(W, Y[train], None))
+                errors[0, i, j] += squared_hellinger_loss(Y[test], decode_hellinger(W, Y[train], None))
                 products = W @ K_out[np.ix_(train, train)] - 2 * K_out[np.ix_(test, train)]
                 errors[1, i, j] += np.einsum("ij,ij->i", W, products).mean()
     best = [np.unravel_index(error.argmin(), error.shape) for error in errors]

@@ -9,7 +9,7 @@ from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.decoders import candidates
-from hilbertlearn.decoders.candidates import spread, top_k, top_k_of_lists
+from hilbertlearn.decoders.candidates import select_spread, top_k, top_k_of_lists
 from hilbertlearn.output_losses import Absolute
 
 rng = np.random.default_rng(0)
@@ -151,11 +151,11 @@ def test_equal_features_have_equal_scores():
 
 def test_best_first_is_blind_to_rounding():
     scores = np.array([1.0, 3.0, 1.0 + 2e-16, 3.0 - 4e-16, 2.0])
-    positions, values = candidates.best_first(scores, np.array([4, 3, 2, 1, 0]), 4)
+    positions, values = candidates.sort_best_first(scores, np.array([4, 3, 2, 1, 0]), 4)
     assert positions.tolist() == [1, 3, 0, 2] and values.tolist() == [3.0, 3.0, 2.0, scores[2]]
     several = rng.integers(0, 4, size=(20, 9)) + 1e-16 * rng.random((20, 9))
     numbers = rng.permuted(np.tile(np.arange(9), (20, 1)), axis=1)
-    positions, values = candidates.best_first(several, numbers, 5)
+    positions, values = candidates.sort_best_first(several, numbers, 5)
     for row, own, found, its in zip(several.round(9), numbers, positions, values):
         expected = sorted(range(9), key=lambda i, row=row, own=own: (-row[i], own[i]))[:5]
         assert found.tolist() == own[expected].tolist() and its.round(9).tolist() == row[expected].tolist()
@@ -181,8 +181,8 @@ def test_blocks_of_losses(monkeypatch):
 def test_spread_leaves_out_what_is_near():
     scores = np.array([[5.0, 4.9, 3.0, 1.0], [0.0, 1.0, 2.0, 3.0]])
     near = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) <= 1
-    assert_array_equal(spread(scores, near, 2), [[0, 2], [3, 1]])
-    assert_array_equal(spread(scores, near, 3), [[0, 2, 0], [3, 1, 3]])
+    assert_array_equal(select_spread(scores, near, 2), [[0, 2], [3, 1]])
+    assert_array_equal(select_spread(scores, near, 3), [[0, 2, 0], [3, 1, 3]])
 
 
 def test_refusals():

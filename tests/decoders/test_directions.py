@@ -29,7 +29,7 @@ def weights(kind, m, n):
 def test_circle(t, kind):
     loss, Y = Diffusion(t), rng.uniform(-np.pi, np.pi, 15)
     W = weights(kind, 60, 15)
-    z = directions.circle(W, Y, loss)
+    z = directions.decode_circle(W, Y, loss)
     assert z.shape == (60,) and (np.abs(z) <= np.pi).all()
     grid = np.linspace(-np.pi, np.pi, 20_001)
     found = np.array([w @ loss(z[q : q + 1], Y)[0] for q, w in enumerate(W)])
@@ -39,7 +39,7 @@ def test_circle(t, kind):
 def test_circle_of_wide_kernel_is_the_mean_direction():
     Y, W = rng.uniform(-1, 1, 12), rng.random((10, 12))
     mean = np.angle(W @ np.exp(1j * Y))
-    assert_allclose(directions.circle(W, Y, Diffusion(10.0)), mean, atol=1e-8)
+    assert_allclose(directions.decode_circle(W, Y, Diffusion(10.0)), mean, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["positive", "signed", "negative"])
@@ -47,7 +47,7 @@ def test_circle_of_wide_kernel_is_the_mean_direction():
 def test_sphere(t, kind):
     loss, Y = Diffusion(t), unit(rng.normal(size=(15, 3)))
     W = weights(kind, 40, 15)
-    z = directions.sphere(W, Y, loss)
+    z = directions.decode_sphere(W, Y, loss)
     assert_allclose(np.linalg.norm(z, axis=1), 1)
     found = np.array([w @ loss(z[q : q + 1], Y)[0] for q, w in enumerate(W)])
     least = (W @ loss(fibonacci(20_000), Y).T).min(axis=1)
@@ -71,7 +71,7 @@ def numerical_gradient(function, z, h=1e-5):
 
 def test_sphere_in_more_dimensions():
     loss, Y, W = Diffusion(0.1), unit(rng.normal(size=(12, 6))), rng.random((5, 12))
-    z = directions.sphere(W, Y, loss)
+    z = directions.decode_sphere(W, Y, loss)
     for w, direction in zip(W, z):
         runs = [minimize(lambda v, w=w: w @ loss(unit(v)[None], Y)[0], start) for start in Y]
         assert w @ loss(direction[None], Y)[0] <= min(run.fun for run in runs) + 1e-8

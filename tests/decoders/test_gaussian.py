@@ -7,7 +7,7 @@ from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from hilbertlearn.decoders.gaussian import preimage
+from hilbertlearn.decoders.gaussian import find_preimage
 from hilbertlearn.output_losses import Absolute
 from hilbertlearn.output_losses.objects import KernelLoss
 
@@ -31,7 +31,7 @@ def kernel_sum(w, z, Y, gamma):
 @pytest.mark.parametrize("gamma", [0.2, 2.0, 50.0])
 def test_preimage_in_the_plane(gamma, kind):
     Y, W = 3 + rng.normal(size=(15, 2)), weights(kind, 30, 15)
-    z = preimage(W, Y, gamma)
+    z = find_preimage(W, Y, gamma)
     axis = np.linspace(-0.5, 6.5, 281)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     on_grid = (W @ np.exp(-gamma * ((grid[:, None] - Y) ** 2).sum(axis=2)).T).max(axis=1)
@@ -43,7 +43,7 @@ def test_preimage_in_the_plane(gamma, kind):
 
 def test_preimage_is_stationary():
     Y, W = rng.normal(size=(20, 4)), rng.normal(size=(10, 20))
-    z = preimage(W, Y, 0.5)
+    z = find_preimage(W, Y, 0.5)
     terms = W * np.exp(-0.5 * ((z[:, None] - Y) ** 2).sum(axis=2))
     gradient = terms @ Y - terms.sum(axis=1)[:, None] * z
     assert np.abs(gradient).max() < 1e-5
@@ -51,17 +51,17 @@ def test_preimage_is_stationary():
 
 def test_preimage_of_an_output_itself():
     Y = rng.normal(size=(10, 3))
-    assert_allclose(preimage(np.eye(10), Y, 1.0), Y, atol=1e-7)
+    assert_allclose(find_preimage(np.eye(10), Y, 1.0), Y, atol=1e-7)
 
 
 def test_preimage_of_negative_weights_is_finite_and_away_from_the_outputs():
     Y = rng.normal(size=(6, 2))
     W = -rng.random((4, 6))
-    z = preimage(W, Y, 1.0)
+    z = find_preimage(W, Y, 1.0)
     assert np.isfinite(z).all()
     best = np.array([max(kernel_sum(w, y, Y, 1.0) for y in Y) for w in W])  # below the supremum 0
     assert (np.array([kernel_sum(w, v, Y, 1.0) for w, v in zip(W, z)]) > 0.1 * best).all()
-    assert np.isfinite(preimage(np.zeros((2, 6)), Y, 1.0)).all()
+    assert np.isfinite(find_preimage(np.zeros((2, 6)), Y, 1.0)).all()
 
 
 def test_decoder_of_a_kernel_loss():

@@ -43,7 +43,7 @@ def weighted(W, Z, Y):
 def test_jaccard_against_all_subsets(labels, density):
     for n in (1, 7, 30):
         Y, W = (rng.random((n, labels)) < density).astype(float), weights(40, n)
-        Z = jaccard.decode(W, Y, Jaccard())
+        Z = jaccard.decode_jaccard(W, Y, Jaccard())
         assert_allclose(weighted(W, Z, Y), (W @ Jaccard()(subsets(labels), Y).T).min(axis=1), atol=1e-10)
 
 
@@ -58,7 +58,7 @@ def test_the_search_finds_nearly_all_best_sets(density, monkeypatch):
     monkeypatch.setattr(jaccard, "_FEW", 0)
     monkeypatch.setattr(jaccard, "_ENTRIES", 100)  # in blocks of few queries
     for W in (ridge, rng.dirichlet(np.full(n, 0.3), size=m), weights(m, n)):
-        found = weighted(W, jaccard.decode(W, Y, Jaccard()), Y)
+        found = weighted(W, jaccard.decode_jaccard(W, Y, Jaccard()), Y)
         values = W @ Jaccard()(subsets(labels), Y).T
         assert (found <= (W @ Jaccard()(Y, Y).T).min(axis=1) + 1e-9).all()
         missed = found - values.min(axis=1)
@@ -68,11 +68,11 @@ def test_the_search_finds_nearly_all_best_sets(density, monkeypatch):
 def test_no_flip_of_one_label_is_better_where_labels_are_many():
     labels, n = 40, 60
     Y, W = (rng.random((n, labels)) < 0.15).astype(float), weights(12, n)
-    Z = jaccard.decode(W, Y, Jaccard())
+    Z = jaccard.decode_jaccard(W, Y, Jaccard())
     for w, z in zip(W, Z):
         flipped = np.abs(z - np.eye(labels))
         assert (Jaccard()(flipped, Y) @ w).min() >= w @ Jaccard()(z[None], Y)[0] - 1e-9
-    assert_array_equal(jaccard.decode(np.eye(n), Y, Jaccard()), Y)
+    assert_array_equal(jaccard.decode_jaccard(np.eye(n), Y, Jaccard()), Y)
 
 
 def test_flips_are_worth_what_they_change():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
 from hilbertlearn.decoders import rankings
-from hilbertlearn.decoders.rankings import assignment, feedback_arc_set
+from hilbertlearn.decoders.rankings import decode_ranking, decode_spearman
 from hilbertlearn.output_losses import Kendall, Rank, Spearman
 
 rng = np.random.default_rng(7)
@@ -52,14 +52,14 @@ def test_few_items_against_all_rankings(loss, items):
     everything = np.array(list(permutations(range(1, items + 1))), dtype=float)
     for n in (1, 4, 20):
         Y, W = outputs(loss, n, items), weights(25, n)
-        found = weighted_losses(W, feedback_arc_set(W, Y, loss), Y, loss)
+        found = weighted_losses(W, decode_ranking(W, Y, loss), Y, loss)
         assert_allclose(found, (W @ loss(everything, Y).T).min(axis=1), atol=1e-10)
 
 
 def test_exact_orders_of_12_items_are_insertion_optimal_and_beat_samples():
     loss, items = Rank(), 12
     Y, W = ratings(40, items), weights(10, 40)
-    Z = feedback_arc_set(W, Y, loss)
+    Z = decode_ranking(W, Y, loss)
     found = weighted_losses(W, Z, Y, loss)
     samples = full_rankings(3000, items)
     assert (found[:, None] <= W @ loss(samples, Y).T + 1e-9).all()
@@ -73,10 +73,10 @@ def test_spearman_against_all_rankings_and_the_assignment_problem():
     loss = Spearman()
     everything = np.array(list(permutations(range(1, 7))), dtype=float)
     Y, W = full_rankings(9, 6), weights(30, 9)
-    found = weighted_losses(W, assignment(W, Y, loss), Y, loss)
+    found = weighted_losses(W, decode_spearman(W, Y, loss), Y, loss)
     assert_allclose(found, (W @ loss(everything, Y).T).min(axis=1), atol=1e-10)
     Y, W = full_rankings(50, 40), weights(10, 50)
-    Z = assignment(W, Y, loss)
+    Z = decode_spearman(W, Y, loss)
     for w, z in zip(W, Z):
         costs = ((np.arange(1, 41) - Y[:, :, None]) ** 2 * w[:, None, None]).sum(axis=0)
         assert_allclose(costs[np.arange(40), z.astype(int) - 1].sum(), costs[linear_sum_assignment(costs)].sum())
@@ -90,7 +90,7 @@ def test_spearman_against_all_rankings_and_the_assignment_problem():
 def test_search_is_never_worse_than_a_training_ranking(loss, items):
     for n in (1, 2, 30):
         Y, W = outputs(loss, n, items), weights(20, n)
-        found = weighted_losses(W, feedback_arc_set(W, Y, loss), Y, loss)
+        found = weighted_losses(W, decode_ranking(W, Y, loss), Y, loss)
         assert (found[:, None] <= W @ loss(Y, Y).T + 1e-9).all()
 
 
@@ -99,11 +99,11 @@ def test_search_is_near_the_exact_optimum(items, monkeypatch):
     loss, gaps = Rank(), []
     for n in (10, 40):
         Y, W = ratings(n, items), weights(30, n)
-        exact = weighted_losses(W, feedback_arc_set(W, Y, loss), Y, loss)
+        exact = weighted_losses(W, decode_ranking(W, Y, loss), Y, loss)
         with monkeypatch.context() as patch:
             patch.setattr(rankings, "EXACT_ITEMS", 0)
-            found = weighted_losses(W, feedback_arc_set(W, Y, loss), Y, loss)
-        worst = weighted_losses(W, feedback_arc_set(-W, Y, loss), Y, loss)
+            found = weighted_losses(W, decode_ranking(W, Y, loss), Y, loss)
+        worst = weighted_losses(W, decode_ranking(-W, Y, loss), Y, loss)
         assert (found >= exact - 1e-9).all()
         gaps.extend((found - exact)[:-1] / (worst - exact)[:-1])
     assert np.mean(gaps) < 0.003 and np.mean(np.array(gaps) < 1e-9) > 0.7 and np.max(gaps) < 0.05
@@ -117,8 +117,8 @@ def test_consistent_preferences_are_recovered(items):
     Y = np.tile(rank, (200, 1))
     Y[rng.random(Y.shape) < 0.5] = np.nan  # all pairs are seen by some user
     Y[0] = rank
-    assert_array_equal(feedback_arc_set(np.full((1, 200), 0.1), Y, Rank()), [rank])
-    assert_array_equal(feedback_arc_set(np.ones((1, 1)), rank[None], Kendall()), [rank])
+    assert_array_equal(decode_ranking(np.full((1, 200), 0.1), Y, Rank()), [rank])
+    assert_array_equal(decode_ranking(np.ones((1, 1)), rank[None], Kendall()), [rank])
 
 
 def test_greedy_order_of_a_small_graph_by_hand():
@@ -148,14 +148,14 @@ def test_completed_ties_and_gaps_count_at_least_half():
 def test_queries_do_not_depend_on_each_other_whatever_their_size():
     for items in (7, 20):
         Y, W = ratings(15, items), weights(9, 15) * np.logspace(0, -20, 9)[:, None]
-        together = feedback_arc_set(W, Y, Rank())
-        assert_array_equal(together, np.concatenate([feedback_arc_set(w[None], Y, Rank()) for w in W]))
+        together = decode_ranking(W, Y, Rank())
+        assert_array_equal(together, np.concatenate([decode_ranking(w[None], Y, Rank()) for w in W]))
 
 
 def test_blocks_of_queries_and_outputs_change_nothing(monkeypatch):
     cases = [(loss, outputs(loss, 15, items)) for loss in LOSSES for items in (4, 14)]
     W = weights(8, 15)
-    whole = [feedback_arc_set(W, Y, loss) for loss, Y in cases]
+    whole = [decode_ranking(W, Y, loss) for loss, Y in cases]
     monkeypatch.setattr(rankings, "_BLOCK_ENTRIES", 100)
     for (loss, Y), expected in zip(cases, whole):
-        assert_array_equal(feedback_arc_set(W, Y, loss), expected)
+        assert_array_equal(decode_ranking(W, Y, loss), expected)

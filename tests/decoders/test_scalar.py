@@ -83,10 +83,10 @@ def loops(request, monkeypatch):
 class TruncatedSquare(ResidualLoss):
     """min(r^2, 0.25): slope and second derivative jump at the same place."""
 
-    def at(self, r):
+    def residual_value(self, r):
         return np.minimum(r**2, 0.25)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         inside = (r >= -0.5) & (r < 0.5)
         return 2 * r * inside, 2.0 * inside
 
@@ -106,7 +106,7 @@ def test_global_minimum(loss, kind):
         "sparse": lambda: rng.random((m, n)) * (rng.random((m, n)) < 0.08) + 1e-9 * rng.random((m, n)),
         "ridge": lambda: ridge_weights(n, m),
     }[kind]()
-    z = scalar.decode(W, Y, loss)
+    z = scalar.decode_scalar(W, Y, loss)
     assert z.shape == (m,)
     low, high = ends(loss, Y)
     assert (z >= low).all() and (z <= high).all()
@@ -127,7 +127,7 @@ def test_minimiser_is_accurate(loss):
     """Many queries share basins: their polynomials must give the minimisers that scipy finds from there."""
     Y = outputs(loss, 60)
     W = rng.random((800, 60))
-    z = scalar.decode(W, Y, loss)
+    z = scalar.decode_scalar(W, Y, loss)
     for w, prediction in zip(W[::40], z[::40]):
         near = (prediction - 1e-3, prediction, prediction + 1e-3)
         found = minimize_scalar(lambda v, w=w: w @ loss.value(v, Y), near)
@@ -140,21 +140,21 @@ def test_minimiser_is_accurate(loss):
 def test_closed_forms():
     Y = rng.normal(size=31)
     W = rng.random((20, 31))
-    assert_allclose(scalar.decode(W, Y, SquaredError()), W @ Y / W.sum(axis=1))
-    assert_allclose(scalar.decode(np.ones((1, 31)), Y, Absolute()), np.median(Y))
-    assert_allclose(scalar.decode(np.ones((1, 31)), Y, Pinball(0.25)), np.sort(Y)[7])
+    assert_allclose(scalar.decode_scalar(W, Y, SquaredError()), W @ Y / W.sum(axis=1))
+    assert_allclose(scalar.decode_scalar(np.ones((1, 31)), Y, Absolute()), np.median(Y))
+    assert_allclose(scalar.decode_scalar(np.ones((1, 31)), Y, Pinball(0.25)), np.sort(Y)[7])
     labels = np.array([1.0, -1.0, 1.0])
     w = np.array([[2.0, 1.0, 3.0], [0.1, 4.0, 0.2]])
-    assert_allclose(scalar.decode(w, labels, Logistic()), np.log([5.0, 0.3 / 4]))
-    assert_array_equal(scalar.decode(w, labels, Hinge()), [1, -1])
+    assert_allclose(scalar.decode_scalar(w, labels, Logistic()), np.log([5.0, 0.3 / 4]))
+    assert_array_equal(scalar.decode_scalar(w, labels, Hinge()), [1, -1])
 
 
 @pytest.mark.usefixtures("loops")
 def test_outlier_does_not_spoil_the_grid():
     Y = np.concatenate([rng.normal(size=50), [1e7]])
     W = rng.random((30, 51))
-    z = scalar.decode(W, Y, Cauchy(1.0))
-    without = scalar.decode(W[:, :-1], Y[:-1], Cauchy(1.0))
+    z = scalar.decode_scalar(W, Y, Cauchy(1.0))
+    without = scalar.decode_scalar(W[:, :-1], Y[:-1], Cauchy(1.0))
     assert_allclose(z, without, atol=1e-4)
 
 
@@ -171,7 +171,7 @@ def test_outlier_does_not_spoil_the_grid():
 def test_two_minima_of_nearly_the_same_depth(Y, w):
     """The one that is less deep is lower on the grid."""
     Y, W, loss = np.array(Y), np.array([w]), GemanMcClure()
-    assert objectives(loss, W, Y, scalar.decode(W, Y, loss)) <= least_on_fine_grid(loss, W, Y)
+    assert objectives(loss, W, Y, scalar.decode_scalar(W, Y, loss)) <= least_on_fine_grid(loss, W, Y)
 
 
 @pytest.mark.parametrize("loss", [Cauchy(1e-4), GemanMcClure(1e-4)], ids=repr)
@@ -181,7 +181,7 @@ def test_narrow_loss(loss):
     Y = rng.random(300)
     W = rng.random((20, 300))
     at_outputs = (W @ loss(Y, Y).T).min(axis=1)
-    assert (objectives(loss, W, Y, scalar.decode(W, Y, loss)) <= at_outputs + 1e-15).all()
+    assert (objectives(loss, W, Y, scalar.decode_scalar(W, Y, loss)) <= at_outputs + 1e-15).all()
 
 
 @pytest.mark.parametrize("loss", [Cauchy(1e-6), Fair(1e-6)], ids=repr)
@@ -190,7 +190,7 @@ def test_grid_that_does_not_fit_is_coarser(loss, monkeypatch):
     monkeypatch.setattr(scalar, "_ON_GRID", 2**14)
     Y = rng.random(200)
     W = rng.random((10, 200))
-    z = scalar.decode(W, Y, loss)
+    z = scalar.decode_scalar(W, Y, loss)
     quantiles = np.quantile((W @ loss(np.linspace(0, 1, 5001), Y).T), 0.1, axis=1)
     assert (objectives(loss, W, Y, z) < quantiles).all()
 
@@ -199,19 +199,19 @@ def test_grid_that_does_not_fit_is_coarser(loss, monkeypatch):
 @pytest.mark.usefixtures("loops")
 def test_odd_shapes(loss):
     label = np.array([1.0])
-    assert scalar.decode(np.empty((0, 1)), label, loss).shape == (0,)
+    assert scalar.decode_scalar(np.empty((0, 1)), label, loss).shape == (0,)
     if not on_labels(loss):
-        assert_array_equal(scalar.decode(np.array([[2.0], [-1.0]]), label, loss), [1, 1])
-        assert_array_equal(scalar.decode(np.ones((2, 3)), np.full(3, 0.5), loss), [0.5, 0.5])
-    assert np.isfinite(scalar.decode(np.zeros((2, 2)), np.array([-1.0, 1.0]), loss)).all()
+        assert_array_equal(scalar.decode_scalar(np.array([[2.0], [-1.0]]), label, loss), [1, 1])
+        assert_array_equal(scalar.decode_scalar(np.ones((2, 3)), np.full(3, 0.5), loss), [0.5, 0.5])
+    assert np.isfinite(scalar.decode_scalar(np.zeros((2, 2)), np.array([-1.0, 1.0]), loss)).all()
 
 
 @pytest.mark.parametrize("loss", [Cauchy(0.5), Huber(0.5), Absolute(), EpsilonAbsolute(0.2)], ids=repr)
 @pytest.mark.usefixtures("loops")
 def test_repeated_outputs_add_their_weights(loss):
     Y, W = rng.normal(size=20), rng.normal(size=(30, 20))
-    twice = scalar.decode(np.c_[W / 3, 2 * W / 3], np.r_[Y, Y], loss)
-    assert_allclose(objectives(loss, W, Y, twice), objectives(loss, W, Y, scalar.decode(W, Y, loss)), atol=1e-10)
+    twice = scalar.decode_scalar(np.c_[W / 3, 2 * W / 3], np.r_[Y, Y], loss)
+    assert_allclose(objectives(loss, W, Y, twice), objectives(loss, W, Y, scalar.decode_scalar(W, Y, loss)), atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", [Absolute(), Huber(0.4), Cauchy(0.4), GemanMcClure(0.6), Fair(0.4), L2L1()], ids=repr)
@@ -219,9 +219,9 @@ def test_repeated_outputs_add_their_weights(loss):
 def test_more_than_a_block_of_everything(loss, monkeypatch):
     monkeypatch.setattr(scalar, "_ROWS", 50)
     Y, W = outputs(loss, 1100), ridge_weights(1100, 61)
-    excess = objectives(loss, W, Y, scalar.decode(W, Y, loss)) - least_on_fine_grid(loss, W, Y, 10_001)
+    excess = objectives(loss, W, Y, scalar.decode_scalar(W, Y, loss)) - least_on_fine_grid(loss, W, Y, 10_001)
     assert (excess <= 1e-12 * np.abs(W).sum(axis=1)).all()
-    assert_array_equal(scalar.decode(np.asfortranarray(W), Y, loss), scalar.decode(W, Y, loss))
+    assert_array_equal(scalar.decode_scalar(np.asfortranarray(W), Y, loss), scalar.decode_scalar(W, Y, loss))
 
 
 def test_without_numba(monkeypatch):
@@ -229,4 +229,4 @@ def test_without_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "hilbertlearn.decoders.scalar_compiled", raising=False)
     monkeypatch.delattr(decoders, "scalar_compiled", raising=False)
-    assert_allclose(scalar.decode(np.ones((1, 3)), np.array([0.0, 1.0, 5.0]), Absolute()), [1.0])
+    assert_allclose(scalar.decode_scalar(np.ones((1, 3)), np.array([0.0, 1.0, 5.0]), Absolute()), [1.0])

@@ -28,5 +28,5 @@ def test_few_weights_do_not_load_numba(monkeypatch):
     for name in ("numba", "hilbertlearn.decoders.scalar_compiled"):  # as if no other test had loaded them
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.delattr(decoders, "scalar_compiled", raising=False)
-    scalar.decode(np.ones((9, 3)), np.arange(3.0), Huber())
+    scalar.decode_scalar(np.ones((9, 3)), np.arange(3.0), Huber())
     assert not {"numba", "hilbertlearn.decoders.scalar_compiled"} & sys.modules.keys()

@@ -8,7 +8,7 @@ from helpers.decoders_by_hand import f1_sets_of_every_size
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.decoders import sets
-from hilbertlearn.decoders.sets import f1_sets, threshold
+from hilbertlearn.decoders.sets import decode_f1, decode_hamming
 from hilbertlearn.output_losses import F1, Hamming
 
 rng = np.random.default_rng(11)
@@ -29,7 +29,7 @@ def assert_best_of_all(decode, loss, Y, W, everything):
     assert_allclose(np.einsum("qi,qi->q", W, loss(Z, Y)), (W @ loss(everything, Y).T).min(axis=1), atol=1e-10)
 
 
-@pytest.mark.parametrize(("decode", "loss"), [(threshold, Hamming()), (f1_sets, F1())], ids=["hamming", "f1"])
+@pytest.mark.parametrize(("decode", "loss"), [(decode_hamming, Hamming()), (decode_f1, F1())], ids=["hamming", "f1"])
 @pytest.mark.parametrize("labels", [1, 2, 5, 8])
 @pytest.mark.parametrize("density", [0.1, 0.6])
 def test_sets_against_all_subsets(decode, loss, labels, density):
@@ -39,7 +39,7 @@ def test_sets_against_all_subsets(decode, loss, labels, density):
         assert_best_of_all(decode, loss, Y, weights(40, n), everything)
 
 
-@pytest.mark.parametrize(("decode", "loss"), [(threshold, Hamming()), (f1_sets, F1())], ids=["hamming", "f1"])
+@pytest.mark.parametrize(("decode", "loss"), [(decode_hamming, Hamming()), (decode_f1, F1())], ids=["hamming", "f1"])
 def test_only_empty_sets(decode, loss):
     Y = np.zeros((3, 4))
     assert_array_equal(decode(np.ones((2, 3)), Y, loss), np.zeros((2, 4)))
@@ -49,7 +49,7 @@ def test_only_empty_sets(decode, loss):
 
 def test_a_label_set_of_all_the_weight_is_predicted():
     Y = (rng.random((20, 30)) < 0.2).astype(float)
-    for decode, loss in ((threshold, Hamming()), (f1_sets, F1())):
+    for decode, loss in ((decode_hamming, Hamming()), (decode_f1, F1())):
         assert_array_equal(decode(np.eye(20), Y, loss), Y)
 
 
@@ -65,7 +65,7 @@ def test_f1_sets_with_empty_and_repeated_outputs(labels, empty):
         Y[rng.random(n) < empty] = 0
         Y = Y[rng.integers(n, size=2 * n)]
         for W in (weights(40, 2 * n), rng.integers(-1, 2, size=(40, 2 * n)).astype(float), np.zeros((2, 2 * n))):
-            assert_best_of_all(f1_sets, F1(), Y, W, subsets(labels))
+            assert_best_of_all(decode_f1, F1(), Y, W, subsets(labels))
 
 
 def test_f1_sets_with_weights_of_ridge_regression_against_all_subsets():
@@ -73,7 +73,7 @@ def test_f1_sets_with_weights_of_ridge_regression_against_all_subsets():
         Y = (rng.random((60, 8)) < 0.3).astype(float)
         X = Y @ rng.normal(size=(8, 5)) + noise * rng.normal(size=(60, 5))
         W = X[30:] @ np.linalg.solve(X[:30].T @ X[:30] + np.eye(5), X[:30].T)
-        assert_best_of_all(f1_sets, F1(), Y[:30], W, subsets(8))
+        assert_best_of_all(decode_f1, F1(), Y[:30], W, subsets(8))
 
 
 @pytest.mark.parametrize("labels", [8, 50])
@@ -81,15 +81,15 @@ def test_a_large_f1_set_where_smaller_ones_are_worse_than_none(labels):
     # weights of the outputs {k} that make gains positive only for more than two thirds of the labels
     small = -(2 / 3 * labels + 1) / (5 / 3 * labels)
     Y = np.concatenate([np.ones((1, labels)), np.eye(labels)])
-    assert_array_equal(f1_sets(np.array([[1.0] + labels * [small]]), Y, F1()), np.ones((1, labels)))
+    assert_array_equal(decode_f1(np.array([[1.0] + labels * [small]]), Y, F1()), np.ones((1, labels)))
 
 
 def test_of_f1_sets_of_the_same_value_the_smaller_is_taken():
     one = np.array([[1.0, 0, 0]])
-    assert_array_equal(f1_sets(np.zeros((1, 1)), one, F1()), 0 * one)
-    assert_array_equal(f1_sets(np.full((1, 2), 0.5), np.concatenate([0 * one, one]), F1()), 0 * one)
+    assert_array_equal(decode_f1(np.zeros((1, 1)), one, F1()), 0 * one)
+    assert_array_equal(decode_f1(np.full((1, 2), 0.5), np.concatenate([0 * one, one]), F1()), 0 * one)
     # {0}, {0, 1} and all have the value 1
-    assert_array_equal(f1_sets(np.array([[1.0, 0.5, 0.5]]), np.eye(3), F1()), one)
+    assert_array_equal(decode_f1(np.array([[1.0, 0.5, 0.5]]), np.eye(3), F1()), one)
 
 
 @pytest.mark.parametrize(("labels", "entries"), [(17, 1), (60, 2**14), (300, 2**18)])  # blocks of 1, some, all queries
@@ -102,7 +102,7 @@ def test_f1_sets_against_the_best_of_every_size(labels, entries, monkeypatch):
     small = rng.dirichlet(np.full(n, 0.05), size=m)
     found = []
     for W in (ridge, small, weights(m, n), weights(m, n) + 0.1, rng.normal(size=(m, n)) - 0.3):
-        Z, expected = f1_sets(W, Y, F1()), f1_sets_of_every_size(W, Y)
+        Z, expected = decode_f1(W, Y, F1()), f1_sets_of_every_size(W, Y)
         assert_allclose(np.einsum("qi,qi->q", W, F1()(Z, Y)), np.einsum("qi,qi->q", W, F1()(expected, Y)), atol=1e-10)
         found.extend(Z.sum(axis=1))
     assert min(found) < 4 <= max(found)  # sizes that are tried first, and those only where they might be better

@@ -14,7 +14,9 @@ from hilbertlearn.output_losses import Chi2, Wasserstein1d
 
 rng = np.random.default_rng(7)
 BOTH = pytest.mark.parametrize(
-    ("decode", "loss"), [(simplex.chi2, Chi2()), (simplex.wasserstein1d, Wasserstein1d())], ids=["chi2", "wasserstein"]
+    ("decode", "loss"),
+    [(simplex.decode_chi2, Chi2()), (simplex.decode_wasserstein, Wasserstein1d())],
+    ids=["chi2", "wasserstein"],
 )
 
 
@@ -77,7 +79,7 @@ def test_chi2_with_positive_weights_is_the_optimum_of_cvxpy():
     cp = pytest.importorskip("cvxpy")
     loss, Y = Chi2(), histograms(8, 6)
     W = rng.dirichlet(np.full(8, 0.5), size=4)
-    Z = simplex.chi2(W, Y, loss)
+    Z = simplex.decode_chi2(W, Y, loss)
     for w, z in zip(W, Z):
         x = cp.Variable(6, nonneg=True)
         # (x - y)^2 / (x + y) = x + y - 4 y + 4 y^2 / (x + y), which is x where the output's bin is empty
@@ -95,7 +97,7 @@ def test_chi2_with_positive_weights_is_the_optimum_of_cvxpy():
 def test_chi2_with_positive_weights_is_stationary():
     """The slope of the gain, which is concave, is the same in all bins with mass and not larger in the others."""
     Y, W = histograms(200, 15, 0.4), rng.dirichlet(np.full(200, 0.3), size=30)
-    Z = simplex.chi2(W, Y, Chi2())
+    Z = simplex.decode_chi2(W, Y, Chi2())
     total = Z[:, None] + Y
     slopes = np.einsum("qi,qik->qk", W, np.divide(Y, total, out=np.zeros_like(total), where=Y > 0) ** 2)
     level = (slopes * Z).sum(axis=1, keepdims=True)
@@ -104,7 +106,7 @@ def test_chi2_with_positive_weights_is_stationary():
 
 def test_chi2_with_weights_of_ridge_regression_is_a_local_minimum():
     loss, Y, W = Chi2(), histograms(25, 5, 2.0), ridge(25, 12)
-    Z = simplex.chi2(W, Y, loss)
+    Z = simplex.decode_chi2(W, Y, loss)
     for w, z in zip(W, Z):
         found = minimize(
             lambda x, w=w: w @ loss(np.abs(x)[None] / np.abs(x).sum(), Y)[0], z + 1e-4, method="Nelder-Mead",
@@ -115,7 +117,7 @@ def test_chi2_with_weights_of_ridge_regression_is_a_local_minimum():
 
 def test_chi2_of_one_output_is_this_output():
     Y = histograms(6, 9)
-    assert_allclose(simplex.chi2(np.eye(6), Y, Chi2()), Y, atol=1e-6)
+    assert_allclose(simplex.decode_chi2(np.eye(6), Y, Chi2()), Y, atol=1e-6)
 
 
 def test_chi2_of_two_bins_by_hand():
@@ -123,7 +125,7 @@ def test_chi2_of_two_bins_by_hand():
     largest where ``sqrt(w) / (1 + t) = sqrt(1 - w) / (2 - t)``, if that is in [0, 1]."""
     w = np.array([0.5, 0.6, 0.75, 0.9])
     t = np.clip((2 * np.sqrt(w) - np.sqrt(1 - w)) / (np.sqrt(w) + np.sqrt(1 - w)), 0, 1)
-    assert_allclose(simplex.chi2(np.c_[w, 1 - w], np.eye(2), Chi2())[:, 0], t, atol=1e-6)
+    assert_allclose(simplex.decode_chi2(np.c_[w, 1 - w], np.eye(2), Chi2())[:, 0], t, atol=1e-6)
 
 
 # ------------------------------------------------------------------ Wasserstein
@@ -137,29 +139,29 @@ def test_wasserstein_is_exact_for_weights_of_any_sign(bins):
     C = np.unique(np.r_[0.0, 1.0, np.minimum(np.cumsum(Y, axis=1)[:, :-1], 1.0).ravel()])
     F = np.array(list(combinations_with_replacement(C, bins - 1)))
     everything = np.diff(F, axis=1, prepend=0.0, append=1.0)
-    Z = simplex.wasserstein1d(W, Y, loss)
+    Z = simplex.decode_wasserstein(W, Y, loss)
     assert_allclose(values(W, Z, Y, loss), (W @ loss(everything, Y).T).min(axis=1), atol=1e-10)
 
 
 def test_wasserstein_is_a_median_of_distribution_functions():
     Y = histograms(9, 8)
-    found = simplex.wasserstein1d(np.full((1, 9), 1 / 9), Y, Wasserstein1d())
+    found = simplex.decode_wasserstein(np.full((1, 9), 1 / 9), Y, Wasserstein1d())
     assert_allclose(np.cumsum(found[0])[:-1], np.median(np.cumsum(Y, axis=1), axis=0)[:-1], atol=1e-12)
 
 
 def test_wasserstein_where_ties_leave_a_choice():
     Y = np.array([[1.0, 0, 0], [0, 0, 1]])
-    Z = simplex.wasserstein1d(np.array([[0.5, 0.5]]), Y, Wasserstein1d())
+    Z = simplex.decode_wasserstein(np.array([[0.5, 0.5]]), Y, Wasserstein1d())
     assert values(np.array([[0.5, 0.5]]), Z, Y, Wasserstein1d())[0] == pytest.approx(1.0)
     assert_array_equal(Z.sum(axis=1), 1)
 
 
 def test_wasserstein_with_more_values_than_are_tried(monkeypatch):
     loss, Y, W = Wasserstein1d(), histograms(30, 5), weights(30, 30)
-    exact = values(W, simplex.wasserstein1d(W, Y, loss), Y, loss)
+    exact = values(W, simplex.decode_wasserstein(W, Y, loss), Y, loss)
     monkeypatch.setattr(simplex, "_VALUES", 60)
     monkeypatch.setattr(simplex, "_ENTRIES", 50)  # and in blocks
-    found = values(W, simplex.wasserstein1d(W, Y, loss), Y, loss)
+    found = values(W, simplex.decode_wasserstein(W, Y, loss), Y, loss)
     assert (found >= exact - 1e-9).all() and (found - exact).max() < 0.05 * np.abs(W).sum(axis=1).max()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from hilbertlearn.data.objects import take
 from hilbertlearn.decoders.candidates import best_outputs
-from hilbertlearn.decoders.gaussian import preimage
+from hilbertlearn.decoders.gaussian import find_preimage
 
 
 def decode(W, Y, loss):
@@ -16,7 +16,7 @@ def decode_gaussian(W, Y, loss):
     """Vectors (m, d) that minimise ``sum_i W[q, i] loss(z, Y[i])``, loss = `KernelLoss` of the "rbf" kernel."""
     if getattr(loss, "kernel", None) != "rbf":
         raise ValueError(f"decoder 'gaussian' needs output_loss=KernelLoss('rbf'), got {loss!r}; use 'candidates'")
-    return preimage(W, Y, loss.gamma)
+    return find_preimage(W, Y, loss.gamma)
 
 
 def f1_sets_of_every_size(W, Y):

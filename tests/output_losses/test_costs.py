@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from hilbertlearn import StructuredPredictor, kernels
-from hilbertlearn.decoders.candidates import classes
+from hilbertlearn.decoders.candidates import decode_classes
 from hilbertlearn.output_losses import (
     CostMatrix,
     Hierarchy,
@@ -129,7 +129,7 @@ def test_zero_one_with_labels_that_training_has_not_seen():
     assert_array_equal(model.classes_, NAMES)
     assert model.predict(NEW) == predictor(output_loss="zero_one").fit(X, STRINGS).predict(NEW)
     # a label that is never true is the best where all that are true weigh less than nothing
-    assert classes(-np.ones((1, 4)), NAMES[:4], ZeroOne(labels=NAMES)) == ["never"]
+    assert decode_classes(-np.ones((1, 4)), NAMES[:4], ZeroOne(labels=NAMES)) == ["never"]
 
 
 # ------------------------------------------------------------------ hierarchies

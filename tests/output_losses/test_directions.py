@@ -56,7 +56,10 @@ def test_circle_by_angles_and_by_vectors():
     as_vectors = [np.c_[np.cos(angle), np.sin(angle)] for angle in (Z, Y)]
     assert_allclose(Diffusion(0.05)(*as_vectors), Diffusion(0.05)(Z, Y), atol=1e-10)
     W = rng.normal(size=(20, 6))
-    z, v = directions.decode(W, Y, Diffusion(0.2)), directions.decode(W, as_vectors[1], Diffusion(0.2))
+    z, v = (
+        directions.decode_directions(W, Y, Diffusion(0.2)),
+        directions.decode_directions(W, as_vectors[1], Diffusion(0.2)),
+    )
     assert_allclose(v, np.c_[np.cos(z), np.sin(z)], atol=1e-6)
 
 

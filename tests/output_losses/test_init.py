@@ -79,7 +79,7 @@ def test_a_name_shared_with_losses_of_residuals_is_the_same_function():
     assert ours & theirs == {"Hinge", "Huber", "Pinball"}
     r = np.linspace(-2, 2, 41)  # y - prediction
     for tau in (0.1, 0.5, 0.8):
-        expected = output_losses.Pinball(tau).at(-r)
+        expected = output_losses.Pinball(tau).residual_value(-r)
         np.testing.assert_allclose(losses.Pinball((tau,)).row_value(r[:, None]), expected, atol=1e-15)
 
 

@@ -28,8 +28,8 @@ def test_outputs_are_labels_and_predictions_are_numbers(loss):
 
 def test_the_logistic_score_is_the_log_odds():
     """Of weights p and 1 - p for the two labels."""
-    from hilbertlearn.decoders.scalar import decode
+    from hilbertlearn.decoders.scalar import decode_scalar
 
     shares = np.array([0.1, 0.5, 0.9])
-    found = decode(np.stack([1 - shares, shares], axis=1), LABELS, Logistic())
+    found = decode_scalar(np.stack([1 - shares, shares], axis=1), LABELS, Logistic())
     assert_allclose(found, np.log(shares / (1 - shares)), atol=1e-6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hilbertlearn.decoders.scalar import decode
+from hilbertlearn.decoders.scalar import decode_scalar
 from hilbertlearn.output_losses import L2L1, Cauchy, Fair, GemanMcClure, SquaredError
 
 ROBUST = [Cauchy(0.5), GemanMcClure(0.5), Fair(0.5), L2L1()]
@@ -14,7 +14,7 @@ ROBUST = [Cauchy(0.5), GemanMcClure(0.5), Fair(0.5), L2L1()]
 def test_an_outlier_moves_the_prediction_less_than_the_mean(loss):
     Y = np.array([0.0, 0.1, 0.2, 0.3, 50.0])
     W = np.full((1, 5), 0.2)
-    assert decode(W, Y, loss)[0] < 1.5 < decode(W, Y, SquaredError())[0]
+    assert decode_scalar(W, Y, loss)[0] < 1.5 < decode_scalar(W, Y, SquaredError())[0]
 
 
 @pytest.mark.parametrize("loss", [Cauchy, GemanMcClure, Fair])

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ..data.objects import concatenate_outputs, distinct, read_outputs, take, to_array_or_list
-from ..decoders.candidates import best_first
+from ..decoders.candidates import sort_best_first
 from ..structured.candidate_pools import read_candidates, read_lists
 from .additive_costs import WeightedLoss, has_additive_costs
 from .candidate_scores import CandidateScore, Gap, Objective, PredictionLoss
@@ -245,7 +245,7 @@ def _weighted_loss(objective: OutputObjective, query) -> WeightedLoss:
 def _best_first(objective):
     """Positions (m, c) of the candidates, best first."""
     m, c = objective.shape
-    return best_first(-objective, np.broadcast_to(np.arange(c), (m, c)), c)[0]
+    return sort_best_first(-objective, np.broadcast_to(np.arange(c), (m, c)), c)[0]
 
 
 # ---------------------------------------------------------------- candidates and scores by default

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 
 from .._utils.validation import check_choice, check_number
-from ..decoders.candidates import TIED
+from ..decoders.candidates import TIE_TOLERANCE
 
 _FLAT = 1e-9  # mean gap relative to the largest value up to which all candidates are tied
 
@@ -237,7 +237,7 @@ def _sort_with_ties(objective):
     """Order (..., c), best first, and for each position the number of candidates up to its last tie, up to rounding."""
     order = np.argsort(objective, axis=-1, kind="stable")
     values = np.take_along_axis(objective, order, axis=-1)
-    rises = np.diff(values, axis=-1) > TIED * np.abs(values).max(axis=-1, keepdims=True)
+    rises = np.diff(values, axis=-1) > TIE_TOLERANCE * np.abs(values).max(axis=-1, keepdims=True)
     c = values.shape[-1]
     ends = np.full(values.shape, c)
     ends[..., :-1] = np.where(rises, np.arange(1, c), c)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..decoders.candidates import best_first
+from ..decoders.candidates import sort_best_first
 from .candidate_scores import Gap, as_candidate_score
 from .levels import check_level, samples_needed
 from .ranks import WeightedRanks
@@ -119,7 +119,7 @@ def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", all
     sets, p_values = [], []
     for i, values in enumerate(scores):
         values = _check_scores(values, f"scores[{i}]")
-        order = best_first(values, np.arange(len(values)), len(values))[0]
+        order = sort_best_first(values, np.arange(len(values)), len(values))[0]
         below = ranks.weight_below(candidate_score(-values)[None, None])[0]
         members, member_p_values = ranks.members(below, order, level, allow_empty=allow_empty)
         sets.append(members)

@@ -1,10 +1,18 @@
 """Decoders: from weights of the training outputs to the output with the smallest weighted loss, for all queries.
 
-``DECODERS`` has them by name: functions ``decode(W, Y, loss)`` of weights W (m, n), which may be negative and need not
-sum to one, training outputs Y and their loss, an object of ``hilbertlearn.output_losses``. They return m outputs z,
-each a minimum of ``sum_i W[q, i] loss(z, Y[i])``. An output loss names its own as ``decoder``; a decoder of one's own
-is registered by ``DECODERS[name] = function``. ``"candidates"``, which tries a list of outputs, goes with every loss
-and is the estimators' own.
+``DECODERS`` maps names to functions ``decode(W, Y, loss)`` of weights W (m, n), training outputs Y and their loss, an
+object of ``hilbertlearn.output_losses``. Weights may be negative and need not sum to one. A decoder returns m outputs
+z that minimise ``sum_i W[q, i] loss(z, Y[i])``. An output loss names its decoder in the attribute ``decoder``. A new
+decoder is registered by ``DECODERS[name] = function``. The decoder ``"candidates"``, which tries a list of outputs,
+suits every loss; the estimators implement it.
+
+Decisions
+---------
+- All queries are decoded at once, in blocks that fit in scikit-learn's working memory.
+- Ties are resolved by order: the candidate that comes first wins. Scores that differ by rounding count as equal.
+- Ridge weights have both signs, so decoders are exact for these where that is possible. Exceptions are stated in the
+  docstrings: Jaccard beyond 12 labels, rankings beyond 12 items, chi-square with weights of both signs.
+- Compiled loops (`scalar_compiled`) are used where numba is installed and weights are many. They give the same results.
 
 References
 ----------
@@ -31,19 +39,19 @@ from . import candidates, custom, directions, gaussian, histograms, jaccard, ran
 
 __all__ = ["DECODERS"]
 
-#: Decoders by name; see the text of the module.
+#: Decoders by name; see the docstring of the module.
 DECODERS: dict[str, Callable] = {
-    "classes": candidates.classes,
-    "threshold": sets.threshold,
-    "sets": sets.f1_sets,
-    "jaccard_sets": jaccard.decode,
-    "assignment": rankings.assignment,
-    "ranking": rankings.feedback_arc_set,
-    "mean": histograms.mean,
-    "sqrt_mean": histograms.sqrt_mean,
-    "chi2_mean": simplex.chi2,
-    "distribution_median": simplex.wasserstein1d,
-    "scalar": scalar.decode,
-    "directions": directions.decode,
+    "classes": candidates.decode_classes,
+    "threshold": sets.decode_hamming,
+    "sets": sets.decode_f1,
+    "jaccard_sets": jaccard.decode_jaccard,
+    "assignment": rankings.decode_spearman,
+    "ranking": rankings.decode_ranking,
+    "mean": histograms.decode_mean,
+    "sqrt_mean": histograms.decode_hellinger,
+    "chi2_mean": simplex.decode_chi2,
+    "distribution_median": simplex.decode_wasserstein,
+    "scalar": scalar.decode_scalar,
+    "directions": directions.decode_directions,
 }
-DECODERS["sum"] = partial(sums.decode, DECODERS)  # which asks the others for proposals
+DECODERS["sum"] = partial(sums.decode_sum, DECODERS)  # it takes the proposals of the other decoders

@@ -1,4 +1,4 @@
-"""Decoders that a user gives: functions of weights, outputs and loss, or objects with a method ``decode`` of these."""
+"""Decoders given by users: functions of weights, outputs and loss, or objects with such a method ``decode``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from ..data.objects import read_outputs
 
 
-def checked(decoder, candidates):
-    """The decoder, or an error that says what it must be."""
+def check_decoder(decoder, candidates):
+    """The decoder itself, or an error that states what it must be."""
     if isinstance(decoder, type) or not (callable(decoder) or hasattr(decoder, "decode")):
         raise TypeError(
             "decoder must be a name, a function (weights, outputs, loss) -> outputs or an object with such a method "
@@ -19,22 +19,22 @@ def checked(decoder, candidates):
     return decoder
 
 
-def decode(decoder, weights, outputs, loss):
-    """Outputs (m,) that the decoder makes of weights (m, c) of c outputs, as many as there are queries."""
-    found = getattr(decoder, "decode", decoder)(weights, outputs, loss)
+def decode_custom(decoder, weights, outputs, loss):
+    """Outputs (m,) of the decoder from weights (m, c) of c outputs; their number is checked."""
+    decoded = getattr(decoder, "decode", decoder)(weights, outputs, loss)
     try:
-        number = len(found)
+        number = len(decoded)
     except TypeError:
         raise TypeError(
-            f"decoder must return {len(weights)} outputs, one for each query, got {type(found).__name__}"
+            f"decoder must return {len(weights)} outputs, one for each query, got {type(decoded).__name__}"
         ) from None
     if number != len(weights):
         raise ValueError(
             f"decoder returned {number} outputs for {len(weights)} queries; return one for each row of weights"
         )
-    known = read_outputs(found, like=outputs)[1]
+    known = read_outputs(decoded, like=outputs)[1]
     if not known.all():
         raise ValueError(
             f"decoder returned None or NaN for query {int(np.argmin(known))}; return an output for each query"
         )
-    return found
+    return decoded

@@ -9,23 +9,23 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from .._utils.blocks import slices
-from .candidates import at_once, best_of_starts, spread
-from .scalar import basins
+from .candidates import best_of_starts, block_size, select_spread
+from .scalar import find_basins
 
-_BLOCK = 2**21  # objectives of some queries computed at once, 16 MB
-_STARTS = 3  # outputs or antipodes from which the search on the sphere starts, besides the mean direction
+_BLOCK = 2**21  # objectives of a block of queries, 16 MB
+_STARTS = 3  # starts of the search on the sphere, outputs or antipodes, besides the mean direction
 
 
-def decode(W, Y, loss):
+def decode_directions(W, Y, loss):
     """Angles (m,) from weights W (m, n) of angles Y (n,), or unit vectors (m, d) from unit vectors (n, d)."""
-    return circle(W, Y, loss) if np.ndim(Y) == 1 else sphere(W, Y, loss)
+    return decode_circle(W, Y, loss) if np.ndim(Y) == 1 else decode_sphere(W, Y, loss)
 
 
-def circle(W, Y, loss):
+def decode_circle(W, Y, loss):
     """Angles (m,) in [-pi, pi) under ``loss.fourier()``: global maxima of trigonometric polynomials.
 
-    The objective is ``sum_l p_l cos(l z) + q_l sin(l z)``; a fast Fourier transform gives it on a grid finer than
-    its shortest wave, Newton's method refines every maximum that may be the highest.
+    The objective is ``sum_l p_l cos(l z) + q_l sin(l z)``. A fast Fourier transform computes it on a grid that is finer
+    than its shortest wave. Newton's method refines every maximum that may be the highest.
     """
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
     a = loss.fourier()
@@ -34,11 +34,11 @@ def circle(W, Y, loss):
     size = 2 ** int(np.ceil(np.log2(4 * len(a))))
     grid = 2 * np.pi / size * np.arange(-1, size + 1)  # closed by one point on either side
     out = np.empty(len(W))
-    for rows in slices(len(W), at_once(_BLOCK) // size):
+    for rows in slices(len(W), block_size(_BLOCK) // size):
         spectrum = W[rows] @ waves.real + 1j * (W[rows] @ waves.imag)
         spectrum[:, 1:] /= 2
         values = np.fft.irfft(spectrum, n=size, axis=1) * size
-        query, _, z = basins(-np.concatenate([values[:, -1:], values, values[:, :1]], axis=1), grid)
+        query, _, z = find_basins(-np.concatenate([values[:, -1:], values, values[:, :1]], axis=1), grid)
         z, height = _refine_angles(spectrum[query], z, degrees, 2 * np.pi / size)
         order = np.lexsort((-height, query))
         out[rows] = z[order[np.flatnonzero(np.diff(query[order], prepend=-1))]]
@@ -61,21 +61,21 @@ def _refine_angles(spectrum, z, degrees, spacing):
     return z, 2 * terms.real.sum(axis=1) - terms[:, 0].real
 
 
-def sphere(W, Y, loss):
+def decode_sphere(W, Y, loss):
     """Unit vectors (m, d) under ``loss.zonal(d)``: the best of several Riemannian Newton ascents for each query.
 
-    Starts are the plain mean direction, and good training outputs or their antipodes, apart from each other.
+    Starts are the mean direction, and good training outputs or their antipodes that are far from each other.
     """
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
     kernel_series = loss.zonal(Y.shape[1])
     series = [chebyshev.chebder(kernel_series, order) for order in range(3)]
-    anchors = Y[:: -(-len(Y) // 1000)]  # of more outputs, about 1000 at even steps
+    anchors = Y[:: -(-len(Y) // 1000)]  # at most about 1000 outputs, evenly spaced
     anchors = np.concatenate([anchors, -anchors])
-    near = anchors @ anchors.T > np.cos(min(2 * np.sqrt(loss.t), np.pi / 2))
+    close = anchors @ anchors.T > np.cos(min(2 * np.sqrt(loss.t), np.pi / 2))
     kernel = chebyshev.chebval(np.clip(anchors @ Y.T, -1, 1), series[0])
     out = np.empty((len(W), Y.shape[1]))
-    for rows in slices(len(W), at_once(_BLOCK) // (8 * max(len(Y), len(anchors)))):
-        starts = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
+    for rows in slices(len(W), block_size(_BLOCK) // (8 * max(len(Y), len(anchors)))):
+        starts = anchors[select_spread(W[rows] @ kernel.T, close, _STARTS)]
         mean = _unit(W[rows] @ Y, otherwise=starts[:, 0])
         starts = np.concatenate([starts, mean[:, None]], axis=1)
         out[rows] = best_of_starts(W[rows], starts, lambda W, Z: _ascend(W, Z, Y, series))

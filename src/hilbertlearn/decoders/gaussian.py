@@ -1,34 +1,34 @@
-"""Vectors under a Gaussian output kernel: the pre-image, by fixed-point iterations for all queries at once."""
+"""Pre-images under a Gaussian output kernel, by fixed-point iterations for all queries at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._utils.blocks import slices
-from .candidates import at_once, best_of_starts, best_outputs, spread
+from .candidates import best_of_starts, best_outputs, block_size, select_spread
 
-_ENTRIES = 2**18  # kernel values computed at once, 2 MB: they fit in the cache
-_STARTS = 6  # outputs from which the search starts, besides the best one and the weighted mean
+_ENTRIES = 2**18  # kernel values of a block, 2 MB, which fit in the cache
+_STARTS = 6  # starts of the search, besides the best output and the weighted mean; time grows with their number
 
 
-def preimage(W, Y, gamma):
+def find_preimage(W, Y, gamma):
     """Vectors (m, d) that maximise ``sum_i W[q, i] exp(-gamma ||z - Y[i]||^2)``, W (m, n), Y (n, d); numbers alike.
 
-    From several starts, the best training output among them: the result is never worse than it. Where no output has
-    a positive weight the supremum, 0, is at infinity: the result is then the best that the starts lead to.
+    The best training output is among the starts, so the result is never worse. Without positive weights the supremum,
+    0, is at infinity; the result is then the best local maximum.
     """
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
     if Y.ndim == 1:
-        return preimage(W, Y[:, None], gamma)[:, 0]
+        return find_preimage(W, Y[:, None], gamma)[:, 0]
     center = Y.mean(axis=0)
     Y = Y - center  # smaller numbers, less rounding in the distances
     best = best_outputs(W, Y, lambda Z, Y: _kernel(Z, Y, gamma))
-    anchors = Y[:: -(-len(Y) // 1000)]  # of more outputs, about 1000 at even steps
-    near = _kernel(anchors, anchors, gamma) > np.exp(-1.0)  # closer than one bandwidth
+    anchors = Y[:: -(-len(Y) // 1000)]  # at most about 1000 outputs, evenly spaced
+    close = _kernel(anchors, anchors, gamma) > np.exp(-1.0)  # closer than one bandwidth
     kernel = _kernel(anchors, Y, gamma)
     out = np.empty((len(W), Y.shape[1]))
-    for rows in slices(len(W), at_once(_ENTRIES) // (len(Y) * (_STARTS + 2))):
-        others = anchors[spread(W[rows] @ kernel.T, near, _STARTS)]
+    for rows in slices(len(W), block_size(_ENTRIES) // (len(Y) * (_STARTS + 2))):
+        others = anchors[select_spread(W[rows] @ kernel.T, close, _STARTS)]
         positive = np.maximum(W[rows], 0.0)
         total = positive.sum(axis=1, keepdims=True)
         mean = positive @ Y / np.where(total > 0, total, 1.0)  # zero, the centre, where no weight is positive
@@ -40,8 +40,9 @@ def preimage(W, Y, gamma):
 def _ascend(W, Z, Y, gamma):
     """Local maxima from Z (p, d), one for each row of W (p, n), and their objectives (p,).
 
-    The fixed-point step goes to the mean of the outputs under weights ``w_i k(z, y_i)`` and climbs when weights are
-    positive. A step that does not climb is cut; steps lengthen while they succeed, as the plain iteration is slow.
+    The fixed-point step goes to the mean of the outputs under the weights ``w_i k(z, y_i)``. It increases the objective
+    if weights are positive. Steps that fail are shortened. Steps that succeed are lengthened, because the plain
+    iteration is slow.
     """
     Z = Z.copy()
     value, step = _fixed_point(W, Z, Y, gamma)
@@ -64,8 +65,8 @@ def _ascend(W, Z, Y, gamma):
 def _fixed_point(W, Z, Y, gamma):
     """Objectives (p,) at Z (p, d), and steps (p, d) uphill.
 
-    With weights of both signs the sum below the fraction may vanish or be negative, and the mean be far away or
-    downhill; then absolute values take its place. The step is the gradient over a positive number in any case.
+    With weights of both signs the denominator may vanish or be negative; absolute values then replace it. In any case
+    the step is the gradient divided by a positive number.
     """
     terms = W * _kernel(Z, Y, gamma)
     total, size = terms.sum(axis=1), np.abs(terms).sum(axis=1)

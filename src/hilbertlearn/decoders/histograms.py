@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def mean(W, Y, loss):
+def decode_mean(W, Y, loss):
     """Vectors (m, d) for the squared loss, or numbers (m,) when Y is (n,).
 
     ``sum_i w_i ||z - y_i||^2`` has its minimum at the weighted mean ``W Y / sum w`` if ``sum w > 0``, else none.
@@ -24,7 +24,7 @@ def mean(W, Y, loss):
     return np.where(sums > 0, inner, end)
 
 
-def sqrt_mean(W, Y, loss):
+def decode_hellinger(W, Y, loss):
     """Histograms (m, bins) for the Hellinger loss: ``sqrt(z)`` is the positive part of ``W sqrt(Y)``, of norm one.
 
     Exact for weights of any sign and sum; where no entry is positive, all mass goes to the bin of the largest.

@@ -1,36 +1,36 @@
-"""Sets of labels of small Jaccard loss: all of them where labels are few, else a search that flips labels."""
+"""Sets of labels of small Jaccard loss: by enumeration for few labels, else by a search that flips labels."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._utils.blocks import slices
-from .candidates import at_once, best_outputs
-from .sets import f1_sets
+from .candidates import best_outputs, block_size
+from .sets import decode_f1
 from .sums import weighted_losses
 
-_FEW = 12  # labels whose subsets, 4096, are all looked at
-_ENTRIES = 2**20  # of the arrays of a block of queries
+_FEW = 12  # labels up to which all subsets, 4096, are tried; each further label doubles the time
+_ENTRIES = 2**20  # entries of the arrays of a block of queries, 8 MB
 
 
-def decode(W, Y, loss):
+def decode_jaccard(W, Y, loss):
     """Sets (m, labels) that minimise ``sum_i W[q, i] loss(z, Y[i])``, W (m, n) of any sign, Y (n, labels).
 
-    Exact up to 12 labels. Beyond, the best of what flips of single labels lead to from the best output, from the set of
-    best F1, and from the labels of largest weight, as many as is best.
+    Exact up to 12 labels. Beyond, a local search that flips single labels, from three starts: the best output, the set
+    of best F1, and the best prefix of the labels sorted by weight.
     """
     labels = Y.shape[1]
     if labels <= _FEW:
-        everything = (np.arange(2**labels)[:, None] >> np.arange(labels) & 1).astype(float)
-        return everything[best_outputs(-W, Y, loss, everything)]
-    starts = [Y[best_outputs(-W, Y, loss)], f1_sets(W, Y, loss), _prefixes(W, Y)]
-    found = np.array([_flipped(W, Y, start) for start in starts])
-    values = np.array([weighted_losses(W, Z, Y, loss) for Z in found])
-    return found[values.argmin(axis=0), np.arange(len(W))]
+        subsets = (np.arange(2**labels)[:, None] >> np.arange(labels) & 1).astype(float)
+        return subsets[best_outputs(-W, Y, loss, subsets)]
+    starts = [Y[best_outputs(-W, Y, loss)], decode_f1(W, Y, loss), _prefixes(W, Y)]
+    optima = np.array([_flip_labels(W, Y, start) for start in starts])
+    values = np.array([weighted_losses(W, Z, Y, loss) for Z in optima])
+    return optima[values.argmin(axis=0), np.arange(len(W))]
 
 
 def _prefixes(W, Y):
-    """Sets (m, labels) of the first labels, as many as is best, in order of the weight of the outputs with them."""
+    """Sets (m, labels) of the first labels, sorted by the weight of their outputs, of the best size."""
     order = np.argsort(-(W @ Y), axis=1, kind="stable")
     Z = np.zeros((len(W), Y.shape[1]))
     sizes, ranks = Y.sum(axis=1), np.arange(1, Y.shape[1] + 1)
@@ -43,10 +43,10 @@ def _prefixes(W, Y):
     return Z
 
 
-def _flipped(W, Y, Z):
-    """Sets (m, labels) of which no single flip of a label is better, from the sets Z."""
+def _flip_labels(W, Y, Z):
+    """Local optima (m, labels) under flips of single labels, from the sets Z."""
     Z = Z.copy()
-    for block in slices(len(W), at_once(_ENTRIES) // max(len(Y), 1)):
+    for block in slices(len(W), block_size(_ENTRIES) // max(len(Y), 1)):
         rows = np.arange(block.start, block.stop)
         for _ in range(4 * Y.shape[1]):
             gains = _gains(W[rows], Y, Z[rows])
@@ -60,16 +60,16 @@ def _flipped(W, Y, Z):
 
 
 def _gains(W, Y, Z):
-    """What flipping each label adds to ``sum_i w_i |z and y_i| / |z or y_i|`` (m, labels)."""
+    """Changes (m, labels) of ``sum_i w_i |z and y_i| / |z or y_i|`` when a label is flipped."""
     common = Z @ Y.T
     union = Z.sum(axis=1)[:, None] + Y.sum(axis=1) - common
 
     def values(a, b):  # w_i a / b of all outputs, 1 for two empty sets
         return W * np.divide(a, b, out=np.ones_like(a), where=b > 0)
 
-    put_in = (values(common + 1, np.maximum(union, 1)) - values(common, union + 1)) @ Y
-    put_in += values(common, union + 1).sum(axis=1)[:, None]
-    # of a label in z: an output with it has one less in common, one without it a smaller union
+    added = (values(common + 1, np.maximum(union, 1)) - values(common, union + 1)) @ Y
+    added += values(common, union + 1).sum(axis=1)[:, None]
+    # removing a label of z: outputs with it have one label less in common, the others a smaller union
     with_it, without_it = values(np.maximum(common - 1, 0), union), values(common, np.maximum(union - 1, 0))
-    left_out = (with_it - without_it) @ Y + without_it.sum(axis=1)[:, None]
-    return np.where(Z > 0, left_out, put_in) - values(common, union).sum(axis=1)[:, None]
+    removed = (with_it - without_it) @ Y + without_it.sum(axis=1)[:, None]
+    return np.where(Z > 0, removed, added) - values(common, union).sum(axis=1)[:, None]

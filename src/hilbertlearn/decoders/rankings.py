@@ -12,14 +12,16 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._utils.blocks import slices
-from .candidates import at_once, best_outputs
+from .candidates import best_outputs, block_size
 
-EXACT_ITEMS = 12  # up to so many items the best ranking is found by going through all 2^12 subsets
-_BLOCK_ENTRIES = 2**22  # numbers held at once for some queries, 32 MB: preferences, or gains of subsets
-_ROUNDING = 1e-12  # relative: a preference or a gain smaller than this is none
+EXACT_ITEMS = (
+    12  # items up to which dynamic programming over all 2^12 subsets is used; each further item doubles the time
+)
+_BLOCK_ENTRIES = 2**22  # preferences, or gains of subsets, of a block of queries, 32 MB
+_ROUNDING = 1e-12  # relative size below which a preference or a gain counts as zero
 
 
-def assignment(W, Y, loss):
+def decode_spearman(W, Y, loss):
     """Rankings (m, items) for Spearman's loss.
 
     The cost of giving item k the rank r is ``-2 r sum_i w_i y_ik`` up to constants. An assignment whose costs are
@@ -28,18 +30,18 @@ def assignment(W, Y, loss):
     return rankdata(W @ Y, axis=1, method="ordinal").astype(float)
 
 
-def feedback_arc_set(W, Y, loss):
+def decode_ranking(W, Y, loss):
     """Rankings (m, items) for a loss with ``preferences``: exact up to ``EXACT_ITEMS`` items, by search beyond.
 
-    A ranking found by search is never worse than any output in Y, whose ties and gaps may be resolved either way.
+    The search is never worse than any output in Y, however its ties and missing ratings are resolved.
     """
     items = Y.shape[1]
     exact = items <= EXACT_ITEMS
     starts = None if exact else Y[best_outputs(-W, Y, loss)]
     rankings = np.empty((len(W), items))
-    for rows in slices(len(W), at_once(_BLOCK_ENTRIES) // (items * (2**items if exact else items))):
+    for rows in slices(len(W), block_size(_BLOCK_ENTRIES) // (items * (2**items if exact else items))):
         G = loss.preferences(W[rows], Y)
-        # where the ratings of a pair cancel, the greedy order must see no preference
+        # where the ratings of a pair cancel, rounding must not count as a preference
         G = np.where(np.abs(G) > _ROUNDING * np.abs(G).max(axis=(1, 2), keepdims=True), G, 0.0)
         orders = _exact(G) if starts is None else np.array([_search(g, y) for g, y in zip(G, starts[rows])])
         np.put_along_axis(rankings[rows], orders, np.arange(items, 0, -1.0)[None], axis=1)
@@ -83,11 +85,11 @@ def _subsets(items):
 
 
 def _search(G, y):
-    """A local optimum from the greedy order, or from the output y where that is better."""
-    found, start = _insert(G, _greedy(G)), _complete(G, y)
-    if len(G) > 200 and _value(G, start) <= _value(G, found):  # with many items the second start rarely finds more
-        return found
-    return max(found, _insert(G, start), key=lambda order: _value(G, order))
+    """A local optimum, from the greedy order or from the output y."""
+    optimum, start = _insert(G, _greedy(G)), _complete(G, y)
+    if len(G) > 200 and _value(G, start) <= _value(G, optimum):  # with many items the second start rarely helps
+        return optimum
+    return max(optimum, _insert(G, start), key=lambda order: _value(G, order))
 
 
 def _value(G, order):
@@ -101,8 +103,8 @@ def _sorted(G, order):
 def _greedy(G):
     """Order (M,) by the heuristic of Eades, Lin and Smyth 1993 for weighted arcs.
 
-    Items that beat no other of those left go to the bottom, items that none beats to the top; else the one that wins by
-    most in sum goes to the top.
+    Items that beat no remaining item go to the bottom, items that no remaining item beats to the top. If there are
+    none, the item with the largest sum of preferences goes to the top.
     """
     items = len(G)
     beats, beaten, margin = (G > 0).sum(axis=1), (G < 0).sum(axis=1), G.sum(axis=1)
@@ -123,10 +125,10 @@ def _greedy(G):
 
 
 def _insert(G, order):
-    """The order, with one item after the other moved to its best place until no move gains."""
+    """A local optimum: items are moved to their best places until no move helps."""
     least = _ROUNDING * np.abs(G).sum()
     while True:
-        # an item with k others above loses its preferences over them: the less their sum, the better the place
+        # below k others an item loses its preferences over them: the best place has the smallest sum
         lost = np.cumsum(_sorted(G, order), axis=1)
         movers = order[np.diag(lost) - lost.min(axis=1, initial=0.0) > least]
         if len(movers) == 0:
@@ -145,16 +147,17 @@ def _move(G, order, i):
 
 
 def _complete(G, y):
-    """An order that keeps y's, its ties and gaps (NaN) resolved such that they count at least half.
+    """An order that agrees with y; its ties and missing ratings (NaN) are resolved so that they cost at most half.
 
-    Of an order of tied items and its reverse one does; so does one of the two ends of the order for the gaps.
+    Of an order of tied items and its reverse, one costs at most half; the same holds for the two ends of the order and
+    the missing items.
     """
-    blocks = [_better_way(G, np.flatnonzero(y == level)) for level in np.unique(y[np.isfinite(y)])[::-1]]
+    blocks = [_better_direction(G, np.flatnonzero(y == level)) for level in np.unique(y[np.isfinite(y)])[::-1]]
     gaps = np.flatnonzero(np.isnan(y))
     rated = np.concatenate(blocks) if blocks else gaps[:0]
-    ends = [_better_way(G, gaps), rated]
+    ends = [_better_direction(G, gaps), rated]
     return np.concatenate(ends if G[np.ix_(gaps, rated)].sum() > 0 else ends[::-1])
 
 
-def _better_way(G, items):
+def _better_direction(G, items):
     return items if _value(G, items) >= 0 else items[::-1]

@@ -2,8 +2,8 @@
 
 Losses made of quadratic pieces are minimised exactly, by running sums over their kinks. For the others the objectives
 of all queries on a grid are one matrix product. Queries with a basin in common then share a polynomial through nodes in
-it, again a product, and Newton's method refines what the polynomial leaves uncertain. Where numba is installed, many
-weights are gone through by compiled loops, which take Newton's method only.
+it, again a product, and Newton's method refines uncertain minimisers. Where numba is installed, compiled loops process
+many weights; they use Newton's method only.
 Weights may be negative. The objective of an unbounded loss may then have no minimum: z is confined to ``loss.span(Y)``,
 the range of the outputs, in which it lies anyway when weights are not negative.
 """
@@ -14,24 +14,24 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from .._utils.blocks import slices
-from .candidates import at_once
+from .candidates import block_size
 
-_POINTS_PER_WIDTH = 3  # grid points on the distance over which the loss bends, `loss.width`
-_EVEN_POINTS = 25  # grid points over the whole range of predictions, however wide it is
-_ON_GRID = 2**24  # losses of all outputs at all grid points, at most: 128 MB
-_NODES = 16  # at which the objective in a basin is interpolated by a polynomial
-_ROWS = 2048  # queries that go together from kink to kink: vectors of this length fit in the cache
-_PIECES = 64  # kinks after which these queries are searched for minima
-_CACHED = 2**15  # loss terms computed at once, 256 kB: several such matrices fit in the second-level cache
-_NEGLIGIBLE = 1e-5  # Newton step, relative to the width, that is the last: the next would be about its square
-_MAX_STEPS = 60  # of Newton's method, or of bisection, which needs about 40
-_COMPILED_FROM = 2**22  # number of weights: with fewer, loading numba takes longer than what it saves
+_POINTS_PER_WIDTH = 3  # grid points on the distance `loss.width` over which the loss bends
+_EVEN_POINTS = 25  # evenly spaced grid points over the range of predictions, at least
+_ON_GRID = 2**24  # losses of all outputs at all grid points, at most, 128 MB
+_NODES = 16  # nodes of the polynomial that interpolates the objective in a basin
+_ROWS = 2048  # queries of a block; vectors of this length fit in the cache
+_PIECES = 64  # kinks after which a block is searched for minima
+_CACHED = 2**15  # loss terms of a block, 256 kB, so that several such matrices fit in the second-level cache
+_NEGLIGIBLE = 1e-5  # Newton step, relative to the width, after which iterations end; the next would be about its square
+_MAX_STEPS = 60  # steps of Newton's method at most, or of bisection, which needs about 40
+_COMPILED_FROM = 2**22  # number of weights from which compiled loops save more time than loading numba takes
 
 
-def decode(W, Y, loss):
+def decode_scalar(W, Y, loss):
     """Predictions (m,) from weights W (m, n) of the outputs Y (n,) under a scalar loss."""
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
-    if Y.ndim != 1 or W.shape != (len(W), len(Y)):  # compiled loops do not look
+    if Y.ndim != 1 or W.shape != (len(W), len(Y)):  # compiled loops do not check shapes
         raise ValueError(f"weights {W.shape} must have a column for each of the outputs {Y.shape}")
     low, high = loss.span(Y)
     if low == high:
@@ -49,13 +49,13 @@ def decode(W, Y, loss):
     grid = _grid(Y, loss)
     on_grid = loss.value(grid[:, None], Y)
 
-    def some(part):
-        blocks = slices(len(part), at_once(2**22) // len(grid))  # 32 MB of objectives on the grid
+    def decode_part(part):
+        blocks = slices(len(part), block_size(2**22) // len(grid))  # 32 MB of objectives on the grid
         return np.concatenate(
             [np.empty(0), *(_by_grid(part[rows], Y, loss, grid, on_grid, compiled) for rows in blocks)]
         )
 
-    return np.concatenate(compiled.in_threads(some, W)) if compiled else some(W)
+    return np.concatenate(compiled.in_threads(decode_part, W)) if compiled else decode_part(W)
 
 
 def _compiled():
@@ -170,7 +170,7 @@ def _by_grid(W, Y, loss, grid, on_grid, compiled):
     """Global minimisers: the objectives on the grid, then every basin that may be the deepest."""
     # in this order the product is faster
     objectives = compiled.product(W, on_grid) if compiled else (on_grid @ W.T).T
-    query, j, z = basins(objectives, grid)
+    query, j, z = find_basins(objectives, grid)
     left, right = grid[np.maximum(j - 1, 0)], grid[np.minimum(j + 1, len(grid) - 1)]
     if compiled:
         z = compiled.newton(W, query, z, left, right, Y, loss, _MAX_STEPS, _NEGLIGIBLE)
@@ -200,7 +200,7 @@ def _grid(Y, loss):
         step *= 2
 
 
-def basins(F, grid):
+def find_basins(F, grid):
     """Points near which the global minimum of objectives F (m, g) on the grid may be: query, grid point, start (p,).
 
     A parabola through a local minimum and its neighbours is deeper than the grid by at most an eighth of their second
@@ -257,7 +257,7 @@ def _coefficients(W, query, left, right, Y, loss):
     at_nodes = loss.value(left + (right - left) / 2 * (1 + nodes[:, None]), Y)
     weighted = transform.T @ at_nodes
     # few rows at a time, which are still in the cache when they are multiplied
-    return np.concatenate([W[query[part]] @ weighted.T for part in slices(len(query), at_once(_CACHED) // len(Y))])
+    return np.concatenate([W[query[part]] @ weighted.T for part in slices(len(query), block_size(_CACHED) // len(Y))])
 
 
 def _polynomial_minimisers(coefficients):
@@ -306,7 +306,7 @@ def _newton(W, query, z, left, right, Y, loss):
 def _derivatives(W, query, z, Y, loss):
     """Slope and second derivative (p,) of the objective of row query[p] of W at z[p]."""
     slope, curvature = np.empty(len(z)), np.empty(len(z))
-    for part in slices(len(z), at_once(_CACHED) // len(Y)):
+    for part in slices(len(z), block_size(_CACHED) // len(Y)):
         weights = W[query[part]]
         first, second = loss.derivatives(z[part, None], Y)
         slope[part], curvature[part] = _dots(weights, first), _dots(weights, second)
@@ -324,7 +324,7 @@ def _deepest(W, query, z, Y, loss):
     counts = np.diff(np.append(first, len(query)))
     several = np.flatnonzero(np.repeat(counts > 1, counts))
     value = np.empty(len(several))
-    for part in slices(len(several), at_once(_CACHED) // len(Y)):
+    for part in slices(len(several), block_size(_CACHED) // len(Y)):
         pairs = several[part]
         value[part] = _dots(W[query[pairs]], loss.value(z[pairs, None], Y))
     order = several[np.lexsort((value, query[several]))]

@@ -1,7 +1,7 @@
-"""Inner loops of the scalar decoder compiled by numba, which this module imports: see ``scalar._compiled``.
+"""Inner loops of the scalar decoder, compiled by numba; ``scalar._compiled`` imports this module.
 
-They go through W once or twice, a few rows at a time that stay in the cache. ``in_threads`` gives each thread a share
-of the rows.
+They read W once or twice, in blocks of a few rows that stay in the cache. ``in_threads`` distributes the rows over
+threads.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 from ..output_losses import L2L1, Cauchy, Fair, GemanMcClure
 
-_LANES = 64  # queries that go together from kink to kink: their weights fit in the second-level cache
-_CHUNK = 512  # outputs that a product sums over at a time: four rows of them fit in the first-level cache
+_LANES = 64  # queries of a block, whose weights fit in the second-level cache
+_CHUNK = 512  # outputs in a block of a product; four rows of them fit in the first-level cache
 _FORMULAS = {Cauchy: 0, GemanMcClure: 1, Fair: 2, L2L1: 3}  # numbers of the losses in `_terms`
 
 
 def _compile(function):
-    """Machine code of a function, kept in a file where there is a folder to write to."""
+    """Machine code of a function, cached in a file if there is a writable folder."""
     # sums in any order and divisions that do not raise: without either, loops are not vectorised
     settings: dict[str, Any] = {
         "nogil": True,
@@ -34,10 +34,10 @@ def _compile(function):
 
 
 def in_threads(function, W):
-    """``function(part)`` of parts of the rows of W, in order; compiled code and numpy let go of the interpreter."""
+    """``function(part)`` of parts of the rows of W, in order; compiled code and numpy release the interpreter lock."""
     threads = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, np.array_split(W, 4 * threads)))  # several each: one may be held up
+        return list(pool.map(function, np.array_split(W, 4 * threads)))  # small parts, in case a thread is slow
 
 
 # ------------------------------------------------------------------ losses made of quadratic pieces
@@ -48,6 +48,17 @@ def by_pieces(W, terms, low, knots, owner, slope_jumps, curvature_jumps):
     z = np.empty(len(W))
     _scan(np.ascontiguousarray(W), terms, low, knots, owner, slope_jumps, curvature_jumps, z)
     return z
+
+
+@_compile
+def _visit_minima(value, slope, curvature, start, length, at, best):
+    """Update the best points of the rows that have a minimum inside this piece; rare, and not vectorised."""
+    for i in range(_LANES):
+        if slope[i] < 0 and slope[i] + length * curvature[i] > 0:
+            shift = -slope[i] / curvature[i]
+            depth = value[i] + slope[i] * shift / 2
+            if depth < best[i]:
+                best[i], at[i] = depth, start + shift
 
 
 @_compile
@@ -74,13 +85,8 @@ def _scan(W, terms, low, knots, owner, slope_jumps, curvature_jumps, z):
             turns = False
             for i in range(_LANES):
                 turns |= (slope[i] < 0) & (slope[i] + length * curvature[i] > 0)
-            if turns:  # a minimum inside the piece of some row; rare, and not vectorised
-                for i in range(_LANES):
-                    if slope[i] < 0 and slope[i] + length * curvature[i] > 0:
-                        shift = -slope[i] / curvature[i]
-                        depth = value[i] + slope[i] * shift / 2
-                        if depth < best[i]:
-                            best[i], at[i] = depth, start + shift
+            if turns:
+                _visit_minima(value, slope, curvature, start, length, at, best)
             w, s, c = columns[owner[k]], slope_jumps[k], curvature_jumps[k]
             for i in range(_LANES):
                 value[i] += length * (slope[i] + length / 2 * curvature[i])
@@ -99,7 +105,7 @@ def _scan(W, terms, low, knots, owner, slope_jumps, curvature_jumps, z):
 def product(W, G):
     """W (m, n) times the transpose of G (g, n), of few rows: BLAS would spend most of its time on copying W."""
     m, g = len(W), len(G)
-    F = np.zeros((g + g % 2, m + -m % 4))  # by four queries and two rows of G; what is too much repeats the last one
+    F = np.zeros((g + g % 2, m + -m % 4))  # tiles of four queries and two rows of G
     _multiply(np.ascontiguousarray(W), G if g % 2 == 0 else np.concatenate([G, G[-1:]]), F)
     return F[:g, :m].T
 

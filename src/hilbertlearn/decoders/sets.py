@@ -5,38 +5,38 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-_ENTRIES = 2**18  # of the products of a block of queries, which stay in the cache from size to size
-_AT_ONCE = 16  # sizes between two looks at which queries are done
+_ENTRIES = 2**18  # entries of the products of a block of queries, 2 MB, which stay in the cache
+_AT_ONCE = 16  # sizes between two tests of which queries are finished
 
 
-def threshold(W, Y, loss):
-    """Sets (m, labels) for the Hamming loss: a label is in when those that have it weigh more than those that lack it.
+def decode_hamming(W, Y, loss):
+    """Sets (m, labels) for the Hamming loss: labels whose outputs weigh more than the outputs without them.
 
     The loss is a sum over labels, so this is exact for weights W (m, n) of any sign and sum.
     """
     return (W @ (2 * Y - 1) > 0).astype(float)
 
 
-def f1_sets(W, Y, loss):
+def decode_f1(W, Y, loss):
     """Sets (m, labels) for the F1 loss, exact for weights W (m, n) of any sign and sum.
 
     The loss is one less ``2 |z and y| / (|z| + |y|)``, linear in z once ``|z| = s`` is fixed: the best set of size s is
     the s labels of largest gain ``sum_i 2 w_i y_ik / (s + |y_i|)`` (general F-measure maximiser of Dembczynski et al.
-    2011). The gains of all s come from the products ``W Y`` over the outputs of one size. Sizes go up until no larger
-    set can be better, which a bound says (`_may_improve`); of sets of the same value the smallest is taken.
+    2011). The gains of all s come from the products ``W Y`` over the outputs of one size. Sizes increase until a bound
+    (`_may_improve`) shows that no larger set is better. Ties go to the smallest set.
     """
     n, labels = Y.shape
     sizes = Y.sum(axis=1).astype(int)
-    kept = np.union1d(1, sizes[sizes > 0])  # never without a size, also of empty sets only
+    kept = np.union1d(1, sizes[sizes > 0])  # at least one size, even if all sets are empty
     samples, members = np.nonzero(Y)
     cells = np.searchsorted(kept, sizes)[samples] * labels + members
     sums = csr_array((np.ones(len(cells)), (cells, samples)), shape=(len(kept) * labels, n))
-    empty = W[:, sizes == 0].sum(axis=1)  # value of the empty set, which agrees with empty sets only
+    empty = W[:, sizes == 0].sum(axis=1)  # value of the empty set
     size, gains = np.zeros(len(W), dtype=int), np.empty((len(W), labels))
     block = max(1, _ENTRIES // max(1, len(kept) * labels, n // 8))
     for start in range(0, len(W), block):
         rows = slice(start, start + block)
-        # a copy: as a view of the transpose it would have the queries side by side, which products and sorting dislike
+        # a copy in row-major order: products and sorting are slow on the transpose
         products = np.ascontiguousarray((sums @ W[rows].T).T).reshape(-1, len(kept), labels)
         size[rows] = _best_sizes(products, kept, empty[rows])
         gains[rows] = ((2 / (size[rows, None, None] + kept)) @ products)[:, 0]
@@ -73,8 +73,8 @@ def _may_improve(products, kept, s, best):
 
     For any ``a``, the factor ``2 (|z| + a) / (|z| + t)`` of the product of size t is monotone in ``|z|``, so that its
     values at s and at all labels bound ``(|z| + a) gain_k <= u_k`` whatever the signs. If z is better than best,
-    ``sum_{k in z} u_k > (|z| + a) best``, thus ``sum_k max(u_k - best, 0) > a best``: noise of many labels, each below
-    best, does not add up. An a about s keeps the fewest queries.
+    ``sum_{k in z} u_k > (|z| + a) best``, thus ``sum_k max(u_k - best, 0) > a best``. So the small gains of many labels
+    do not add up. A value of a near s excludes most queries.
     """
     a, ends = s + 2, np.array([[s], [products.shape[2]]])
     factors = 2 * (ends + a) / (ends + kept)
@@ -85,7 +85,7 @@ def _may_improve(products, kept, s, best):
 
 
 def _largest(gains, size):
-    """Sets (m, labels) of the size (m,) labels of largest gains (m, labels), of equal ones those that come first."""
+    """Sets (m, labels) of the size (m,) labels of largest gains (m, labels); ties go to the first labels."""
     least = np.take_along_axis(np.sort(gains, axis=1), gains.shape[1] - np.maximum(size, 1)[:, None], axis=1)
     sets, tied = gains > least, gains == least
     sets |= tied & (tied.cumsum(axis=1) <= (size - sets.sum(axis=1))[:, None])

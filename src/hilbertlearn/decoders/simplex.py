@@ -5,35 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from .._utils.blocks import slices
-from .candidates import at_once, best_outputs
+from .candidates import best_outputs, block_size
 from .sums import weighted_losses
 
-_ENTRIES = 2**19  # of the arrays of a block of queries, 4 MB
-_STEPS = 200
-_TOLERANCE = 1e-11  # relative to the sum of the weights' sizes
-_KNOTS = 64  # masses of a bin at which its gain is known for the start
-_HALVINGS = 30
-_BISECTIONS = 60
-_TINY = 1e-300
-_VALUES = 2**12  # of the distribution function that are tried for weights whose best bins are not in order
+_ENTRIES = 2**19  # entries of the arrays of a block of queries, 4 MB
+_STEPS = 200  # steps of the ascent at most
+_TOLERANCE = 1e-11  # gain of a step, relative to the sum of absolute weights, at which the ascent ends
+_KNOTS = 64  # masses of a bin at which its gain is tabulated for the start
+_HALVINGS = 30  # of a step at most
+_BISECTIONS = 60  # of Lagrange multipliers; they reach double precision
+_TINY = 1e-300  # added to denominators that may be zero
+_VALUES = 2**12  # values of the distribution function that dynamic programming tries; time grows with their number
 
 
 # ------------------------------------------------------------------ chi-square
 
 
-def chi2(W, Y, loss):
+def decode_chi2(W, Y, loss):
     """Histograms (m, bins) for the chi-square loss.
 
     ``(z - y)^2 / (z + y) = z + y - 4 z y / (z + y)``, so that z maximises ``sum_k g_k(z_k)`` over the simplex, with the
     gain ``g_k(t) = sum_i w_i t y_ik / (t + y_ik)`` of a bin. Weights of one sign, or nearly, make each gain concave and
-    the result the maximum. In general the climb starts at the better of the best output and of the maximum of the
-    gains' concave envelopes, which Lagrange's multiplier of ``sum z = 1`` splits into bins; it never goes down.
+    the result the maximum. In general the ascent starts at the better of two points: the best output, and the maximum
+    of the concave envelopes of the gains, which the Lagrange multiplier of ``sum z = 1`` separates into bins. Each step
+    increases the objective.
     """
     Z = _envelope_start(W, Y)
     best = Y[best_outputs(-W, Y, loss)]
     worse = weighted_losses(W, best, Y, loss) < weighted_losses(W, Z, Y, loss)
     Z[worse] = best[worse]
-    for rows in slices(len(W), at_once(_ENTRIES) // max(Y.size, 1)):
+    for rows in slices(len(W), block_size(_ENTRIES) // max(Y.size, 1)):
         Z[rows] = _climb(W[rows], Y, Z[rows])
     return Z
 
@@ -42,7 +43,7 @@ def _envelope_start(W, Y):
     """Histograms (m, bins) near the maximum of the concave envelopes of the bins' gains, on knots dense at zero."""
     knots = np.linspace(0, 1, _KNOTS + 1) ** 2
     Z = np.empty((len(W), Y.shape[1]))
-    for rows in slices(len(W), at_once(_ENTRIES) // (len(knots) * Y.shape[1])):
+    for rows in slices(len(W), block_size(_ENTRIES) // (len(knots) * Y.shape[1])):
         gains = np.stack([W[rows] @ (y[:, None] * knots / (y[:, None] + knots + _TINY)) for y in Y.T], axis=1)
         low, high = gains.min(axis=(1, 2)), gains.max(axis=(1, 2))
         bound = (high - low) / knots[1] + _TINY  # slopes of the envelopes are not larger
@@ -140,7 +141,7 @@ def _normalised(Z):
 # ------------------------------------------------------------------ Wasserstein distance on a line
 
 
-def wasserstein1d(W, Y, loss):
+def decode_wasserstein(W, Y, loss):
     """Histograms (m, bins) for the Wasserstein loss of ordered bins.
 
     With distribution functions F of z and C_i of the outputs the weighted loss is a sum over bins of
@@ -160,8 +161,8 @@ def wasserstein1d(W, Y, loss):
     if len(values) > _VALUES:
         values = values[np.linspace(0, len(values) - 1, _VALUES).astype(int)]
     at_values = [phi.at(values) for phi in bins] if len(rows) else []
-    for some in slices(len(rows), at_once(8 * _ENTRIES) // (len(values) * max(len(bins), 1))):
-        F[rows[some]] = values[_monotone([phi(rows[some]) for phi in at_values])]
+    for part in slices(len(rows), block_size(8 * _ENTRIES) // (len(values) * max(len(bins), 1))):
+        F[rows[part]] = values[_monotone([phi(rows[part]) for phi in at_values])]
     return np.diff(F, axis=1, prepend=0.0, append=1.0)
 
 
@@ -175,7 +176,7 @@ class _Piecewise:
         self.moments = _sums(W[:, order] * self.c)
 
     def at(self, values):
-        """A function of some rows that gives phi (m', v) at the values (v,)."""
+        """A function from rows to phi (m', v) at the values (v,)."""
         columns = np.searchsorted(self.c, values)
 
         def phi(rows):

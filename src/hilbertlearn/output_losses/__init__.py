@@ -1,4 +1,14 @@
-"""Losses between outputs: what predictions minimise, by matrices of losses of two lists of outputs."""
+"""Losses between two outputs; predictions minimise their weighted sum over the training outputs.
+
+Decisions
+---------
+- A loss computes the matrix of losses of two lists of outputs. ``check`` turns outputs into a canonical form once;
+  the loss and its decoder work on canonical outputs only, and ``restore`` gives users their own form back.
+- A loss names its decoder (``decoder``). Losses without one decode over candidates.
+- Squares are whole here (``SquaredError``) and half in `losses`, as in the papers.
+- A sum of losses keeps outputs as users give them, because its parts may have different canonical forms.
+- Costs of classes (``CostMatrix``, ``Hierarchy``) are decoded over all labels, seen in training or not.
+"""
 
 from __future__ import annotations
 
@@ -72,14 +82,14 @@ _NAMES = {
     "epsilon_absolute": EpsilonAbsolute,
     "edit": Edit,
     "diffusion": Diffusion,
-    # other names for two of them, which users know
+    # names that two of them have in `losses`
     "squared": SquaredError,
     "epsilon_insensitive": EpsilonAbsolute,
 }
 
 
 def as_output_loss(loss) -> OutputLoss:
-    """The loss object behind a name, an object, or a callable ``(Z, Y) -> matrix`` on two lists of outputs."""
+    """The loss of that name, the given loss object, or a ``CustomLoss`` of a callable ``(Z, Y) -> matrix``."""
     if isinstance(loss, str):
         others = ", an object such as CostMatrix(C) or KernelLoss(kernel), or a callable (Z, Y) -> matrix"
         return _NAMES[check_choice(loss, "output_loss", tuple(_NAMES), others)]()

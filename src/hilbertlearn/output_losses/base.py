@@ -1,4 +1,4 @@
-"""What an output loss is: a function of two outputs, on lists of them; and sums of such."""
+"""The base class of output losses, functions of two outputs applied to lists of outputs, and their sums."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._utils.validation import check_number
 
 
 def as_floats(outputs):
-    """Outputs as an array of floats, None when they are something else."""
+    """Outputs as an array of floats, None if they are other objects."""
     try:
         return np.asarray(outputs, dtype=float)
     except (TypeError, ValueError):
@@ -22,9 +22,15 @@ def as_floats(outputs):
 class OutputLoss(BaseEstimator):
     """A loss ``Delta(z, y)`` of predicting z where y is true; subclasses hold settings only.
 
-    ``decoder`` names the decoder that ``decoder="auto"`` takes: the prediction minimises ``sum_i w_i Delta(z, y_i)``.
-    ``discrete`` says that predictions of its decoder are values that outputs have, so that integers stay integers; a
-    loss whose decoder averages sets it to False. Losses add up: ``Hamming() + 0.5 * F1()``.
+    Losses add up: ``Hamming() + 0.5 * F1()``.
+
+    Attributes
+    ----------
+    decoder : str, default="candidates"
+        Name of the decoder for ``decoder="auto"``; it minimises ``sum_i w_i Delta(z, y_i)``.
+    discrete : bool, default=True
+        Whether predictions of the decoder are values that outputs have, so that integers stay integers. A loss whose
+        decoder averages sets it to False.
 
     References
     ----------
@@ -44,38 +50,125 @@ class OutputLoss(BaseEstimator):
 
     decoder = "candidates"
     discrete = True
-    __array_ufunc__ = None  # so that a number of numpy leaves its product with a loss to the loss
+    __array_ufunc__ = None  # so that numpy leaves the product of its numbers with a loss to the loss
 
     def resolve(self, outputs) -> OutputLoss:
-        """This loss with what it must know of all outputs, as they come, filled in: their labels for instance."""
+        """The loss with settings that depend on all outputs filled in, such as the list of labels.
+
+        Parameters
+        ----------
+        outputs : list or array
+            Outputs as users give them.
+
+        Returns
+        -------
+        OutputLoss
+            A copy, or the loss itself if nothing is missing.
+        """
         return self
 
     def check(self, outputs):
-        """Canonical outputs (an array, or a list) from known ones, or a ValueError that says what they must be."""
+        """Canonical outputs, or a ValueError that states what outputs must be.
+
+        Parameters
+        ----------
+        outputs : list or array
+            Known outputs as users give them.
+
+        Returns
+        -------
+        list or array
+            Canonical outputs, the arguments of the loss.
+        """
         return outputs
 
     def check_predictions(self, outputs):
-        """The same of predictions, where they may be more than the outputs, as scores are for labels."""
+        """Canonical predictions, which may be more than outputs: scores for labels, for instance.
+
+        Parameters
+        ----------
+        outputs : list or array
+            Predictions.
+
+        Returns
+        -------
+        list or array
+            Canonical predictions.
+        """
         return self.check(outputs)
 
     def restore(self, outputs, like):
-        """Outputs from canonical ones, in the form of others, ``like``, as they came."""
+        """Outputs in the form in which users give them.
+
+        Parameters
+        ----------
+        outputs : list or array
+            Canonical outputs.
+        like : list or array
+            Outputs as users give them, whose form is taken over.
+
+        Returns
+        -------
+        list or array
+            The outputs.
+        """
         return outputs
 
     def all_outputs(self, outputs):
-        """All canonical outputs that the loss knows of; where it knows of none, those given."""
+        """All canonical outputs that are possible according to the loss.
+
+        Parameters
+        ----------
+        outputs : list or array
+            Canonical outputs.
+
+        Returns
+        -------
+        list or array
+            All possible outputs; those given if the loss does not restrict them.
+        """
         return outputs
 
     def classes(self, outputs):
-        """The classes in their order, as they come; None where outputs are none. outputs : distinct, as they come"""
+        """The classes in their order.
+
+        Parameters
+        ----------
+        outputs : list or array
+            Distinct outputs as users give them.
+
+        Returns
+        -------
+        list, array or None
+            The classes as users give them; None if outputs are not classes.
+        """
         return None
 
     def __call__(self, Z, Y):
-        """Losses (len(Z), len(Y)) of predicting each of Z where each of Y is true; both canonical."""
+        """Losses of predicting each of Z where each of Y is true.
+
+        Parameters
+        ----------
+        Z : list or array
+            Canonical predictions.
+        Y : list or array
+            Canonical outputs.
+
+        Returns
+        -------
+        array of shape (len(Z), len(Y))
+            The losses.
+        """
         raise NotImplementedError
 
     def parts(self):
-        """Pairs (weight, loss) of which the loss is the sum, none of them a sum."""
+        """The summands of the loss.
+
+        Returns
+        -------
+        list of (float, OutputLoss)
+            Weights and losses that are not sums themselves.
+        """
         return [(1.0, self)]
 
     def __add__(self, other):
@@ -91,8 +184,8 @@ class OutputLoss(BaseEstimator):
 
 
 @unnamed_in_errors
-class _Combined(OutputLoss):
-    """A weighted sum of losses (Ciliberto et al. 2016, theorem 19). Outputs stay as they come: each part reads them."""
+class _LossCombination(OutputLoss):
+    """A weighted sum of losses (Ciliberto et al. 2016, theorem 19). Each part checks outputs as users give them."""
 
     decoder = "sum"
 
@@ -117,22 +210,22 @@ class _Combined(OutputLoss):
         return outputs
 
     def classes(self, outputs):
-        found = (part.classes(outputs) for _, part in self.parts())
-        return next((classes for classes in found if classes is not None), None)
+        all_classes = (part.classes(outputs) for _, part in self.parts())
+        return next((classes for classes in all_classes if classes is not None), None)
 
     def __call__(self, Z, Y):
         return sum(weight * part(part.check_predictions(Z), part.check(Y)) for weight, part in self.parts())
 
 
-class LossSum(_Combined):
+class LossSum(_LossCombination):
     """``f(z, y) + g(z, y)``; written ``f + g``.
 
     Parameters
     ----------
     f : OutputLoss
-        One of the two.
+        The first loss.
     g : OutputLoss
-        The other, of the same kind of outputs.
+        The second loss, of the same kind of outputs.
 
     References
     ----------
@@ -158,7 +251,7 @@ class LossSum(_Combined):
         return [*self.f.parts(), *self.g.parts()]
 
 
-class LossMultiple(_Combined):
+class LossMultiple(_LossCombination):
     """``weight f(z, y)``; written ``weight * f``.
 
     Parameters

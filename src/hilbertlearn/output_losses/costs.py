@@ -1,7 +1,8 @@
-"""Losses on classes whose costs are known for each pair: tables, functions of two labels, hierarchies."""
+"""Losses on classes with a cost for each pair: matrices, functions of two labels, hierarchies."""
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -9,23 +10,23 @@ import numpy as np
 from ..data.objects import distinct, take
 from .base import OutputLoss, as_floats
 
-_NAMED = 5  # labels that a message names
+_NAMED = 5  # labels that an error message lists
 
 
 class CostMatrix(OutputLoss):
     """``C[z, y]``, the cost of predicting z where y is true, for a finite set of labels.
 
-    Predictions are the best of all labels, seen in training or not. This is also the loss for outputs of any kind whose
-    losses are known beforehand: number the distinct outputs, give the numbers as y and the matrix of their losses as C.
+    Predictions are the best of all labels, seen in training or not. The loss also serves for outputs of any kind whose
+    losses are known beforehand: number the distinct outputs, give the numbers as y and the matrix of losses as C.
 
     Parameters
     ----------
     C : array of shape (c, c), data frame, dict or callable
-        Finite costs, a row for each prediction, a column for each truth: a matrix, or a data frame, whose rows
-        and columns name the labels; a dict of dicts ``{z: {y: cost}}`` or of pairs ``{(z, y): cost}``, where a label
-        costs nothing for itself and a pair given in one order only counts for both; or a function of two labels.
+        Finite costs, a row for each prediction and a column for each true label. A matrix; a data frame whose rows and
+        columns name the labels; a dict of dicts ``{z: {y: cost}}`` or of pairs ``{(z, y): cost}``, where a label has
+        cost 0 for itself and a pair in one order applies to both; or a function of two labels.
     labels : list, default=None
-        The labels, in the order of C; None for 0, ..., c - 1, for those that C names, or, for a function, for
+        The labels in the order of C. None for 0, ..., c - 1, for the labels that C names, or, if C is a function, for
         those of the training outputs.
 
     References
@@ -57,7 +58,7 @@ class CostMatrix(OutputLoss):
 
     def check(self, outputs):
         C, labels = self.table(self.labels)
-        return _numbers(outputs, C) if labels is None else positions(outputs, labels, "the labels of the costs")
+        return _check_numbers(outputs, C) if labels is None else positions(outputs, labels, "the labels of the costs")
 
     def restore(self, outputs, like):
         labels = self.table(self.labels)[1]
@@ -82,15 +83,15 @@ class CostMatrix(OutputLoss):
         if hasattr(C, "nodes") and hasattr(C, "edges"):
             raise TypeError("C is a graph; the lengths of its paths as costs are Hierarchy(tree)")
         if hasattr(C, "columns") and hasattr(C, "index"):
-            C = _from_frame(C)
+            C = _costs_from_frame(C)
         if isinstance(C, dict):
-            labels = _named(C) if labels is None else labels
-            C = [[_entry(C, z, y) for y in labels] for z in labels]
+            labels = _labels_of_dict(C) if labels is None else labels
+            C = _evaluate(partial(_entry, C), labels)
         elif callable(C):
             if labels is None:
                 raise ValueError("labels: a function of two labels needs them; give CostMatrix(function, labels=...)")
-            C = [[_cost(C(z, y), z, y) for y in labels] for z in labels]
-        return _checked(C, labels), labels
+            C = _evaluate(C, labels)
+        return _check_costs(C, labels), labels
 
 
 class Hierarchy(OutputLoss):
@@ -101,11 +102,11 @@ class Hierarchy(OutputLoss):
     Parameters
     ----------
     tree : networkx graph
-        Without cycles, all of its nodes connected; directions do not count.
+        A connected graph without cycles; directions of edges are ignored.
     labels : list, default=None
-        Nodes that outputs and predictions may be, such as the leaves; None for all.
+        Nodes that are possible outputs and predictions, such as the leaves; None for all.
     weight : str, default=None
-        Name of the attribute with the length of an edge, None for 1.
+        Name of the edge attribute that holds its length; None for length 1.
 
     References
     ----------
@@ -152,7 +153,7 @@ class Hierarchy(OutputLoss):
 
 
 def path_lengths(tree, weight=None):
-    """Lengths (c, c) of the paths between all nodes of a tree, and the list of these."""
+    """Lengths (c, c) of the paths between all nodes of a tree, and the list of the nodes."""
     if not (hasattr(tree, "nodes") and hasattr(tree, "edges")):
         raise TypeError(
             f"tree must be a networkx graph, got {type(tree).__name__}; make one by networkx.Graph(list of edges)"
@@ -160,25 +161,14 @@ def path_lengths(tree, weight=None):
     nodes = list(tree.nodes)
     if not nodes:
         raise ValueError("tree has no nodes; give at least one")
-    links: dict = {node: [] for node in nodes}
-    for a, b, data in tree.edges(data=True):
-        length = _edge_length(a, b, data, weight)
-        links[a].append((b, length))
-        links[b].append((a, length))
+    links = _links(tree, nodes, weight)
     lengths, at, order = np.zeros((len(nodes), len(nodes))), {nodes[0]: 0}, [(nodes[0], None)]
-    for node, parent in order:  # grows as it goes: a node comes after the one that leads to it
-        new = [link for link in links[node] if link[0] != parent]
-        twice = len(links[node]) - len(new) > (parent is not None) or len({other for other, _ in new}) < len(new)
-        if twice or any(other in at for other, _ in new):
-            raise ValueError(
-                f"tree has a cycle, through {node!r}; remove an edge of it (networkx.find_cycle shows one), or give "
-                "the costs as a CostMatrix"
-            )
-        for other, length in new:
+    for node, parent in order:  # grows during the loop: a node is appended after its parent
+        for child, length in _children(node, parent, links, at):
             i = len(at)
             lengths[i, :i] = lengths[:i, i] = lengths[at[node], :i] + length
-            at[other] = i
-            order.append((other, node))
+            at[child] = i
+            order.append((child, node))
     if len(at) < len(nodes):
         apart = next(node for node in nodes if node not in at)
         raise ValueError(
@@ -186,6 +176,29 @@ def path_lengths(tree, weight=None):
         )
     rows = [at[node] for node in nodes]
     return lengths[np.ix_(rows, rows)], nodes
+
+
+def _links(tree, nodes, weight):
+    """For each node the list of its neighbours and of the lengths of the edges to them."""
+    links: dict = {node: [] for node in nodes}
+    for a, b, data in tree.edges(data=True):
+        length = _edge_length(a, b, data, weight)
+        links[a].append((b, length))
+        links[b].append((a, length))
+    return links
+
+
+def _children(node, parent, links, visited):
+    """Neighbours of a node other than its parent, with the lengths of the edges; a ValueError if there is a cycle."""
+    children = [link for link in links[node] if link[0] != parent]
+    repeated = len(links[node]) - len(children) > (parent is not None)
+    repeated |= len({child for child, _ in children}) < len(children)
+    if repeated or any(child in visited for child, _ in children):
+        raise ValueError(
+            f"tree has a cycle, through {node!r}; remove an edge of it (networkx.find_cycle shows one), or give "
+            "the costs as a CostMatrix"
+        )
+    return children
 
 
 def _edge_length(a, b, data, weight):
@@ -202,7 +215,7 @@ def _edge_length(a, b, data, weight):
 
 
 def in_order(outputs):
-    """Distinct outputs, sorted where they can be, else in the order in which they come."""
+    """Distinct outputs, sorted if possible, else in the order of their appearance."""
     items = take(outputs, distinct(outputs)[0])
     items = items.tolist() if isinstance(items, np.ndarray) else items
     try:
@@ -211,14 +224,14 @@ def in_order(outputs):
         return items
 
 
-def _from_frame(frame):
-    """A data frame of costs as a dict of dicts, predictions outside."""
+def _costs_from_frame(frame):
+    """Costs of a data frame as a dict of dicts, predictions first."""
     values = frame.to_numpy()
     return {z: dict(zip(frame.columns, row)) for z, row in zip(frame.index, values)}
 
 
-def _named(costs):
-    """Labels that a dict of costs names, in the order in which they come."""
+def _labels_of_dict(costs):
+    """Labels of a dict of costs, in the order of their appearance."""
     if all(isinstance(inner, dict) for inner in costs.values()):
         names = chain(costs, *costs.values())
     elif all(isinstance(pair, tuple) and len(pair) == 2 for pair in costs):
@@ -230,26 +243,33 @@ def _named(costs):
     return list(dict.fromkeys(names))
 
 
+def _evaluate(function, labels):
+    """Costs of all pairs of labels by a function of two."""
+    return [[_cost(function(z, y), z, y) for y in labels] for z in labels]
+
+
 def _entry(costs, z, y):
-    """The cost of z where y is true from a dict; given in one order it counts for both, and a label is right for y."""
+    """The cost of z where y is true from a dict; a pair in one order applies to both, a label has cost 0 for itself."""
     for a, b in ((z, y), (y, z)):
         if (a, b) in costs:
-            return _cost(costs[a, b], z, y)
+            return costs[a, b]
         if isinstance(costs.get(a), dict) and b in costs[a]:
-            return _cost(costs[a][b], z, y)
+            return costs[a][b]
     if z == y:
         return 0.0
     raise ValueError(f"C has no cost of predicting {z!r} where {y!r} is true; add it")
 
 
 def _cost(value, z, y):
+    """One cost as a finite float, or a ValueError."""
     number = as_floats(value)
     if number is None or number.ndim or not np.isfinite(number):
         raise ValueError(f"C: the cost of predicting {z!r} where {y!r} is true must be a finite number, got {value!r}")
     return float(number)
 
 
-def _checked(C, labels):
+def _check_costs(C, labels):
+    """Costs (c, c) as finite floats, or a ValueError."""
     C = as_floats(C)
     if C is None or C.ndim != 2 or C.shape[0] != C.shape[1]:
         raise ValueError(
@@ -265,25 +285,25 @@ def _checked(C, labels):
     return C
 
 
-def _numbers(outputs, C):
-    """Integer labels (n,) of a matrix without names."""
+def _check_numbers(outputs, C):
+    """Outputs as integer labels (n,) of a cost matrix without names."""
     labels = as_floats(outputs)
     if labels is None or labels.ndim != 1 or not (labels == np.rint(labels)).all():
         raise ValueError(
             "y must be a list of integers, the rows and columns of the cost matrix C; number the outputs, or name the "
             "rows: CostMatrix(C, labels=[...])"
         )
-    wrong = labels[(labels < 0) | (labels >= len(C))]
-    if len(wrong):
+    unknown = labels[(labels < 0) | (labels >= len(C))]
+    if len(unknown):
         raise ValueError(
-            f"y has the label {wrong[0]:g}, but the cost matrix C has shape {C.shape}; labels are 0 to "
+            f"y has the label {unknown[0]:g}, but the cost matrix C has shape {C.shape}; labels are 0 to "
             f"{len(C) - 1}, or give a larger C"
         )
     return labels.astype(int)
 
 
 def positions(outputs, labels, where, name="y"):
-    """Positions (n,) of outputs among the labels."""
+    """Positions (n,) of outputs in the list of labels."""
     at = {label: i for i, label in enumerate(labels)}
     try:
         missing = next((item for item in outputs if item not in at), None)

@@ -10,7 +10,7 @@ from numpy.polynomial import chebyshev
 from .._utils.validation import check_number
 from .base import OutputLoss, as_floats
 
-_SHORTEST = 1e-5  # diffusion time t, at which the series of the kernel has about sqrt(37 / t) terms, 2000
+_SHORTEST = 1e-5  # smallest diffusion time t; the series of the kernel has about sqrt(37 / t) terms, here 2000
 
 
 class Diffusion(OutputLoss):
@@ -23,7 +23,7 @@ class Diffusion(OutputLoss):
         sphere    k(z, y) ~ sum_l N(d, l) exp(-l (l + d - 2) t) P_l(<z, y>)
 
     up to terms below rounding, with N(d, l) the number of spherical harmonics of degree l and P_l their Legendre
-    polynomial, 1 at 1. Directions closer than about sqrt(t) radians are much alike.
+    polynomial, 1 at 1. The loss of directions closer than about sqrt(t) radians is small.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class _Histograms(OutputLoss):
             row = int(np.argmax(lowest < 0))
             raise ValueError(f"y: histograms must be non-negative, row {row} has the entry {lowest[row]:g}")
         sums = histograms.sum(axis=1)
-        wrong = np.abs(sums - 1) > 1e-6  # less is rounding, and scaled away
+        wrong = np.abs(sums - 1) > 1e-6  # smaller deviations are rounding; rows are divided by their sums
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ValueError(
@@ -84,7 +84,7 @@ class Chi2(_Histograms):
 
 
 class Wasserstein1d(_Histograms):
-    """The mass moved times the bins it is moved by: bins are ordered and one apart.
+    """Earth mover's distance of histograms with ordered bins at distance one.
 
     Outputs are rows of non-negative numbers that sum to 1.
 

@@ -1,4 +1,4 @@
-"""Losses on labels -1 and 1, of a score (Ciliberto et al. 2016, example 1)."""
+"""Losses of scores for labels -1 and 1 (Ciliberto et al. 2016, example 1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .scalars import ScalarLoss
 
 @unnamed_in_errors
 class _MarginLoss(ScalarLoss):
-    """A loss of the product z y with labels y in {-1, 1}; predictions are scores, their signs are labels."""
+    """A loss of the product z y with labels y in {-1, 1}; predictions are scores whose signs are labels."""
 
     def check(self, outputs):
         Y = super().check(outputs)

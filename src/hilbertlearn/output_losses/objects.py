@@ -1,4 +1,4 @@
-"""Losses on labels, on strings, and on any objects that have a kernel or a loss of their own."""
+"""Losses on labels, on strings, and on objects with a kernel or a custom loss."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .base import OutputLoss, as_floats
 from .costs import in_order, positions
 
 
-def as_matrix(outputs, wanted):
-    """Outputs as floats (n, d), or a ValueError that says what is wanted."""
+def as_matrix(outputs, expected):
+    """Outputs as floats (n, d), or a ValueError that states what is expected."""
     matrix = as_floats(outputs)
     if matrix is None:
         kinds = sorted({type(item).__name__ for item in outputs})
-        raise ValueError(f"y must be {wanted}, got a list of {', '.join(kinds)}")
+        raise ValueError(f"y must be {expected}, got a list of {', '.join(kinds)}")
     if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise ValueError(f"y must be {wanted}, got shape {matrix.shape}")
+        raise ValueError(f"y must be {expected}, got shape {matrix.shape}")
     return matrix
 
 
@@ -29,7 +29,7 @@ class ZeroOne(OutputLoss):
     Parameters
     ----------
     labels : list, default=None
-        All that outputs may be, seen in training or not; None for the training outputs.
+        All possible outputs, seen in training or not; None for the training outputs.
 
     References
     ----------
@@ -139,10 +139,10 @@ class Edit(OutputLoss):
     """
 
     def check(self, outputs):
-        wrong = [item for item in outputs if not isinstance(item, str)]
-        if wrong:
+        others = [item for item in outputs if not isinstance(item, str)]
+        if others:
             raise ValueError(
-                f"y must be strings for the edit loss, got {type(wrong[0]).__name__}; give strings, or a callable "
+                f"y must be strings for the edit loss, got {type(others[0]).__name__}; give strings, or a callable "
                 "(Z, Y) -> matrix for other sequences"
             )
         return list(outputs)

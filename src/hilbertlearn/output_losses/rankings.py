@@ -1,11 +1,11 @@
 """Losses on rankings. An output is a vector with a number for each item, and larger means preferred.
 
-Entry j is the *rank (or rating) of item j*, never the item in place j: ``metrics.ranks_from_order`` makes ranks of
-orders, which nothing can tell from ranks by looking at them. ``[3, 1, 2]`` prefers item 0. Losses of the order alone,
-Kendall's and Spearman's, may be given ranks in which the smallest is preferred just as well.
+Entry j is the *rank (or rating) of item j*, never the item in place j. ``metrics.ranks_from_order`` computes ranks from
+orders; ranks and orders cannot be distinguished automatically. ``[3, 1, 2]`` prefers item 0. Losses of the order alone,
+Kendall's and Spearman's, also accept ranks of which the smallest is preferred.
 
-Predictions are full rankings, M numbers that follow each other: from the lowest rank of the training outputs on where
-all of these are such rankings (0 to M - 1 are answered by 0 to M - 1), else from 1 on.
+Predictions are full rankings, M consecutive numbers. They start at the lowest rank of the training outputs if all of
+these are such rankings (for 0 to M - 1 predictions are 0 to M - 1), else at 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._utils.naming import unnamed_in_errors
 from .base import OutputLoss
 from .objects import as_matrix
 
-_WANTED = "entry j the rank of item j (metrics.ranks_from_order makes ranks of orders of items)"
+_ENTRIES = "entry j the rank of item j (metrics.ranks_from_order makes ranks of orders of items)"
 
 
 @unnamed_in_errors
@@ -30,9 +30,9 @@ class Rank(_Rankings):
     """Cost of the pairs that a ranking z puts in another order than the ratings y.
 
     ``sum_ij gamma(y)_ij (1 - sign(z_i - z_j)) / 2`` over the pairs of rated items with ``gamma(y)_ij = y_i - y_j > 0``.
-    Pairs that y does not rate (NaN) or rates alike cost nothing; pairs that z ties or leaves open cost half. Summed
-    over gamma of either sign, as the equation may also be read, it is twice this less a constant of y. Entry j of an
-    output is the rating of item j, the larger the better.
+    Pairs that y does not rate (NaN) or rates alike have no cost; pairs that z ties or does not rank cost half. Summed
+    over gamma of either sign, as the equation may also be read, the loss is twice this minus a constant of y. Entry j
+    of an output is the rating of item j; larger is better.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Rank(_Rankings):
         self.normalize = normalize
 
     def check(self, outputs):
-        ratings = as_matrix(outputs, f"a matrix (n, items) of ratings, {_WANTED}, NaN where an item is not rated")
+        ratings = as_matrix(outputs, f"a matrix (n, items) of ratings, {_ENTRIES}, NaN where an item is not rated")
         if np.isinf(ratings).any():
             raise ValueError("y contains infinity; give finite ratings, NaN where an item is not rated")
         return ratings
@@ -91,7 +91,7 @@ class Rank(_Rankings):
     def _scale(self, Y):
         """Sum of all positive ``gamma(y)_ij`` (n,)."""
         gaps = np.isnan(Y)
-        # the ranks of y itself, where gaps come first and lift all others by their number
+        # ranks of y itself; missing ratings come first, so that their number is subtracted
         ranks = rankdata(np.where(gaps, -np.inf, Y), axis=1) - gaps.sum(axis=1, keepdims=True)
         centred = 2 * ranks - (~gaps).sum(axis=1, keepdims=True) - 1
         return np.where(gaps, 0.0, Y * centred).sum(axis=1)
@@ -100,7 +100,7 @@ class Rank(_Rankings):
 @unnamed_in_errors
 class _Permutations(_Rankings):
     def check(self, outputs):
-        scores = as_matrix(outputs, f"a matrix (n, items) of rankings, {_WANTED}")
+        scores = as_matrix(outputs, f"a matrix (n, items) of rankings, {_ENTRIES}")
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"y contains NaN or infinity; {type(self).__name__} needs every item ranked, use Rank for gaps"
@@ -177,7 +177,7 @@ class Spearman(_Permutations):
 
 
 def _lowest_rank(outputs):
-    """b where all outputs have the numbers b, b + 1, ..., b + M - 1, whole ones; else 1."""
+    """The integer b if all outputs consist of b, b + 1, ..., b + M - 1; else 1."""
     ranks = np.sort(np.asarray(outputs, dtype=float), axis=1)
     lowest = ranks[0, 0]
     return lowest if lowest == np.rint(lowest) and (ranks == lowest + np.arange(ranks.shape[1])).all() else 1.0

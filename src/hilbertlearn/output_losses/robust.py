@@ -1,4 +1,4 @@
-"""Smooth losses on real numbers that outliers hardly move (Ciliberto et al. 2016, example 1)."""
+"""Smooth robust losses on real numbers (Ciliberto et al. 2016, example 1)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .scalars import ResidualLoss
 
 
 @unnamed_in_errors
-class _ScaledLoss(ResidualLoss):
-    """A smooth loss that bends at residuals of about the size c."""
+class _ScaleLoss(ResidualLoss):
+    """A smooth loss that changes from quadratic to slower growth at residuals of about c."""
 
     def __init__(self, c=1.0):
         self.c = c
@@ -20,15 +20,15 @@ class _ScaledLoss(ResidualLoss):
         return self.c
 
 
-class Cauchy(_ScaledLoss):
-    """``c^2 log(1 + r^2 / c^2)``, which outliers hardly move; not convex.
+class Cauchy(_ScaleLoss):
+    """``c^2 log(1 + r^2 / c^2)``: very robust, not convex.
 
-    It is the paper's with gamma = c^2, so that c is a residual's size.
+    It is the loss of the paper with gamma = c^2, so that c is in the unit of residuals.
 
     Parameters
     ----------
     c : float, default=1.0
-        Size of residuals at which the loss bends, a number > 0.
+        Size of residuals beyond which the loss grows more slowly than the square, a number > 0.
 
     References
     ----------
@@ -47,10 +47,10 @@ class Cauchy(_ScaledLoss):
     array([0.2])
     """
 
-    def at(self, r):
+    def residual_value(self, r):
         return self.c**2 * np.log1p((r / self.c) ** 2)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         u = _shrinkage(r, self.c)
         slope = r * u
         slope *= 2
@@ -61,13 +61,13 @@ class Cauchy(_ScaledLoss):
         return slope, curvature
 
 
-class GemanMcClure(_ScaledLoss):
+class GemanMcClure(_ScaleLoss):
     """``r^2 / (1 + r^2 / c^2)``, at most c^2; not convex.
 
     Parameters
     ----------
     c : float, default=1.0
-        Size of residuals at which the loss bends, a number > 0.
+        Size of residuals beyond which the loss grows more slowly than the square, a number > 0.
 
     References
     ----------
@@ -88,10 +88,10 @@ class GemanMcClure(_ScaledLoss):
     array([0.17])
     """
 
-    def at(self, r):
+    def residual_value(self, r):
         return r**2 * _shrinkage(r, self.c)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         u = _shrinkage(r, self.c)
         square = u * u
         curvature = 8 * u
@@ -102,13 +102,13 @@ class GemanMcClure(_ScaledLoss):
         return square, curvature
 
 
-class Fair(_ScaledLoss):
-    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear far out.
+class Fair(_ScaleLoss):
+    """``c |r| - c^2 log(1 + |r| / c)``: convex, linear for large residuals.
 
     Parameters
     ----------
     c : float, default=1.0
-        Size of residuals at which the loss bends, a number > 0.
+        Size of residuals beyond which the loss grows more slowly than the square, a number > 0.
 
     References
     ----------
@@ -128,17 +128,17 @@ class Fair(_ScaledLoss):
     array([0.48])
     """
 
-    def at(self, r):
+    def residual_value(self, r):
         size = np.abs(r) / self.c
         return self.c**2 * (size - np.log1p(size))
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         u = self.c / (np.abs(r) + self.c)
         return r * u, u * u
 
 
 class L2L1(ResidualLoss):
-    """``sqrt(1 + r^2) - 1``: convex, linear far out.
+    """``sqrt(1 + r^2) - 1``: convex, linear for large residuals.
 
     References
     ----------
@@ -157,17 +157,17 @@ class L2L1(ResidualLoss):
     array([0.44])
     """
 
-    def at(self, r):
+    def residual_value(self, r):
         square = r * r
         return square / (1 + np.sqrt(1 + square))  # without cancellation at small r
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         inverse = 1 / np.sqrt(1 + r * r)
         return r * inverse, inverse**3
 
 
 def _shrinkage(r, c):
-    """``1 / (1 + r^2 / c^2)``, written for speed on large arrays."""
+    """``1 / (1 + r^2 / c^2)`` with few temporary arrays."""
     u = r * r
     u *= 1 / c**2
     u += 1

@@ -1,4 +1,4 @@
-"""Losses on real numbers, quadratic or linear in pieces: regression (Ciliberto et al. 2016, example 1)."""
+"""Piecewise quadratic or linear losses on real numbers (Ciliberto et al. 2016, example 1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .base import OutputLoss, as_floats
 
 @unnamed_in_errors
 class ScalarLoss(OutputLoss):
-    """A loss ``value(z, y)`` of numbers, with what its decoder needs of it as a function of z.
+    """A loss ``value(z, y)`` of numbers, with the derivatives in z that its decoder uses.
 
-    A loss has either `kinks`, when it is quadratic or linear between them, or a `width`, the distance over which it
-    bends: the decoder's grid has several points on it.
+    A loss has either ``kinks``, if it is quadratic or linear between them, or a ``width``, the distance over which its
+    slope changes. The grid of the decoder has several points on it.
     """
 
     decoder = "scalar"
@@ -26,7 +26,7 @@ class ScalarLoss(OutputLoss):
         return _numbers(outputs, type(self).__name__)
 
     def validate(self):
-        """Raise when a setting is out of range, by default when one is no number > 0."""
+        """Raise an error if a setting is out of range; by default all settings must be numbers > 0."""
         for name, value in self.get_params().items():
             check_number(value, f"{type(self).__name__}: {name}")
 
@@ -38,7 +38,7 @@ class ScalarLoss(OutputLoss):
         raise NotImplementedError
 
     def derivatives(self, z, y):
-        """First and second derivatives of the loss in z, elementwise; from the right where there are two."""
+        """First and second derivatives of the loss in z, elementwise; right derivatives at kinks."""
         raise NotImplementedError
 
     def kinks(self, y):
@@ -46,7 +46,7 @@ class ScalarLoss(OutputLoss):
         return None
 
     def span(self, Y):
-        """Ends of the interval of predictions: the range of the outputs, beyond which only negative weights lead."""
+        """Ends of the interval of predictions: the range of the outputs, which only negative weights could exceed."""
         return Y.min(), Y.max()
 
 
@@ -55,17 +55,17 @@ class ResidualLoss(ScalarLoss):
     """A loss of the residual r = z - y."""
 
     def value(self, z, y):
-        return self.at(np.subtract(z, y, dtype=float))
+        return self.residual_value(np.subtract(z, y, dtype=float))
 
     def derivatives(self, z, y):
-        return self.derivatives_at(np.subtract(z, y, dtype=float))
+        return self.residual_derivatives(np.subtract(z, y, dtype=float))
 
-    def at(self, r):
-        """Loss of the residuals r, elementwise."""
+    def residual_value(self, r):
+        """Loss of residuals r, elementwise."""
         raise NotImplementedError
 
-    def derivatives_at(self, r):
-        """Its first and second derivatives."""
+    def residual_derivatives(self, r):
+        """First and second derivatives of the loss at residuals r, elementwise."""
         raise NotImplementedError
 
 
@@ -98,15 +98,15 @@ class SquaredError(ResidualLoss):
         Z, Y = np.asarray(Z, dtype=float), np.asarray(Y, dtype=float)
         if Y.ndim == 1:
             return super().__call__(Z, Y)
-        center = Y.mean(axis=0)  # distances do not change, and their rounding becomes that of the differences
+        center = Y.mean(axis=0)  # distances stay the same, and rounding is smaller
         Z, Y = Z - center, Y - center
         squares = np.einsum("ij,ij->i", Z, Z)[:, None] + np.einsum("ij,ij->i", Y, Y)
         return np.maximum(squares - 2 * Z @ Y.T, 0.0)
 
-    def at(self, r):
+    def residual_value(self, r):
         return r**2
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         return 2 * r, np.full_like(r, 2.0)
 
     def kinks(self, y):
@@ -133,10 +133,10 @@ class Absolute(ResidualLoss):
     array([0.2])
     """
 
-    def at(self, r):
+    def residual_value(self, r):
         return np.abs(r)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         return np.where(r >= 0, 1.0, -1.0), np.zeros_like(r)
 
     def kinks(self, y):
@@ -149,7 +149,7 @@ class Huber(ResidualLoss):
     Parameters
     ----------
     delta : float, default=1.0
-        Size of residuals from which on they count as outliers, a number > 0.
+        Size beyond which residuals count as outliers, a number > 0.
 
     References
     ----------
@@ -172,11 +172,11 @@ class Huber(ResidualLoss):
     def __init__(self, delta=1.0):
         self.delta = delta
 
-    def at(self, r):
+    def residual_value(self, r):
         inner = np.minimum(np.abs(r), self.delta)
         return inner * (np.abs(r) - inner / 2)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         inside = (r >= -self.delta) & (r < self.delta)
         return np.clip(r, -self.delta, self.delta), inside.astype(float)
 
@@ -214,10 +214,10 @@ class Pinball(ResidualLoss):
         if self.tau >= 1:
             raise ValueError(f"Pinball: tau must be between 0 and 1, got {self.tau!r}")
 
-    def at(self, r):
+    def residual_value(self, r):
         return np.maximum((1 - self.tau) * r, -self.tau * r)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         return np.where(r >= 0, 1 - self.tau, -self.tau), np.zeros_like(r)
 
     def kinks(self, y):
@@ -230,7 +230,7 @@ class EpsilonAbsolute(ResidualLoss):
     Parameters
     ----------
     epsilon : float, default=0.1
-        Size of residuals that cost nothing, a number >= 0.
+        Size up to which residuals have no loss, a number >= 0.
 
     References
     ----------
@@ -256,10 +256,10 @@ class EpsilonAbsolute(ResidualLoss):
     def validate(self):
         check_number(self.epsilon, "EpsilonAbsolute: epsilon", strict=False)
 
-    def at(self, r):
+    def residual_value(self, r):
         return np.maximum(np.abs(r) - self.epsilon, 0.0)
 
-    def derivatives_at(self, r):
+    def residual_derivatives(self, r):
         return (r >= self.epsilon).astype(float) - (r < -self.epsilon), np.zeros_like(r)
 
     def kinks(self, y):

@@ -1,4 +1,4 @@
-"""Losses on sets of labels: outputs are rows of a 0/1 matrix, a column for each label, or Python's sets."""
+"""Losses on sets of labels: rows of a 0/1 matrix with a column for each label, or Python sets."""
 
 from __future__ import annotations
 
@@ -12,28 +12,24 @@ from .base import OutputLoss
 from .costs import in_order
 from .objects import as_matrix
 
-_WANTED = "a 0/1 matrix (n, labels); turn lists of sets into one with sklearn.preprocessing.MultiLabelBinarizer"
+_EXPECTED = "a 0/1 matrix (n, labels); turn lists of sets into one with sklearn.preprocessing.MultiLabelBinarizer"
 
 
 @unnamed_in_errors
 class _LabelSets(OutputLoss):
-    """Losses of sets of labels, which come as rows of a 0/1 matrix or as Python's sets.
+    """Losses of sets of labels, given as rows of a 0/1 matrix or as Python sets.
 
-    Parameters
-    ----------
-    labels : labels that sets may have beside those of the training outputs, or the names of the columns
+    labels : labels of sets in addition to those of the training outputs, or the names of the columns
     """
 
-    _known: int | None = (
-        None  # number of the labels of training: those that only outputs to be scored have do not change it
-    )
+    _known: int | None = None  # number of the labels of training; labels of outputs in `score` do not change it
 
     def __init__(self, labels=None):
         self.labels = labels
 
     @property
     def n_labels(self):
-        """The number of labels that losses are relative to, None for that of the columns."""
+        """The number of labels by which losses are divided, None for the number of columns."""
         return self._known
 
     def resolve(self, outputs):
@@ -43,9 +39,9 @@ class _LabelSets(OutputLoss):
         labels = list(dict.fromkeys([*(() if self.labels is None else self.labels), *seen]))
         if not labels:
             raise ValueError(f"y has empty sets only; name the labels there are: {type(self).__name__}(labels=[...])")
-        made = type(self)(labels=labels)
-        made._known = self._known or len(labels)
-        return made
+        resolved = type(self)(labels=labels)
+        resolved._known = self._known or len(labels)
+        return resolved
 
     def check(self, outputs):
         if _are_sets(outputs):
@@ -57,10 +53,10 @@ class _LabelSets(OutputLoss):
                     "sklearn.preprocessing.MultiLabelBinarizer"
                 )
             return _indicators(outputs, list(self.labels))
-        indicators = as_matrix(outputs, _WANTED)
-        wrong = indicators[(indicators != 0) & (indicators != 1)]
-        if wrong.size:
-            raise ValueError(f"y must be {_WANTED}; got the entry {wrong[0]:g}")
+        indicators = as_matrix(outputs, _EXPECTED)
+        others = indicators[(indicators != 0) & (indicators != 1)]
+        if others.size:
+            raise ValueError(f"y must be {_EXPECTED}; got the entry {others[0]:g}")
         if self.labels is not None and len(self.labels) != indicators.shape[1]:
             raise ValueError(
                 f"labels: {len(self.labels)} for {indicators.shape[1]} columns of y; name each column, or none"
@@ -81,12 +77,12 @@ class _LabelSets(OutputLoss):
 class Hamming(_LabelSets):
     """The number of labels on which the sets differ, over that of all labels.
 
-    Outputs are rows of a 0/1 matrix, a column for each label, or Python's sets.
+    Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.
 
     Parameters
     ----------
     labels : list, default=None
-        Labels that sets may have beside those of the training outputs, or the names of the columns.
+        Labels of sets in addition to those of the training outputs, or the names of the columns; None for neither.
 
     References
     ----------
@@ -113,12 +109,12 @@ class Hamming(_LabelSets):
 class F1(_LabelSets):
     """``1 - 2 |z and y| / (|z| + |y|)``, one minus the F1 score of each pair of sets; 0 for two empty sets.
 
-    Outputs are rows of a 0/1 matrix, a column for each label, or Python's sets.
+    Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.
 
     Parameters
     ----------
     labels : list, default=None
-        Labels that sets may have beside those of the training outputs, or the names of the columns.
+        Labels of sets in addition to those of the training outputs, or the names of the columns; None for neither.
 
     References
     ----------
@@ -144,12 +140,12 @@ class F1(_LabelSets):
 class Jaccard(_LabelSets):
     """``1 - |z and y| / |z or y|``; 0 for two empty sets.
 
-    Outputs are rows of a 0/1 matrix, a column for each label, or Python's sets.
+    Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.
 
     Parameters
     ----------
     labels : list, default=None
-        Labels that sets may have beside those of the training outputs, or the names of the columns.
+        Labels of sets in addition to those of the training outputs, or the names of the columns; None for neither.
 
     References
     ----------
@@ -179,11 +175,11 @@ def _indicators(sets, labels):
     at = {label: k for k, label in enumerate(labels)}
     out = np.zeros((len(sets), len(labels)))
     for row, members in zip(out, sets):
-        other = [label for label in members if label not in at]
-        if other:
+        unknown = [label for label in members if label not in at]
+        if unknown:
             raise ValueError(
-                f"a set has the label {other[0]!r}, which no training output has; name all labels: labels=[...] of the "
-                "output loss"
+                f"a set has the label {unknown[0]!r}, which no training output has; name all labels: labels=[...] of "
+                "the output loss"
             )
         row[[at[label] for label in members]] = 1
     return out

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._utils.blocks import row_blocks
 from ..data.objects import distinct, kind_of, read_outputs, take, to_array_or_list
-from ..decoders.candidates import best_first, top_k, top_k_of_lists
+from ..decoders.candidates import sort_best_first, top_k, top_k_of_lists
 
 _BLOCK_ENTRIES = 2**23  # features of candidates in a block, 64 MB; larger blocks are not faster
 _COPIES = 8  # arrays of that size while features are computed, with the queries
@@ -52,7 +52,7 @@ def best_of_all(queries, pool: CandidatePool, features, k):
     """Positions and scores, a list of m arrays each, of the k best candidates of one pool for each query."""
     best_distinct, scores = top_k(queries, pool.blocks(features, queries.shape[1]), k + TIES)
     if len(pool.distinct) == len(pool.group):
-        positions, values = best_first(scores, best_distinct, k)
+        positions, values = sort_best_first(scores, best_distinct, k)
         return list(positions), list(values)
     # the k best candidates are among the k best distinct ones with all their repetitions
     members, counts = np.argsort(pool.group, kind="stable"), np.bincount(pool.group)
@@ -60,7 +60,7 @@ def best_of_all(queries, pool: CandidatePool, features, k):
     best = []
     for numbers, values in zip(best_distinct, scores, strict=True):
         positions = np.concatenate([members[ends[i] - counts[i] : ends[i]] for i in numbers])
-        best.append(best_first(np.repeat(values, counts[numbers]), positions, k))
+        best.append(sort_best_first(np.repeat(values, counts[numbers]), positions, k))
     return [positions for positions, _ in best], [values for _, values in best]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.blocks import numbers_at_once, working_memory
-from ..decoders.candidates import Best, best_first, check_finite
+from ..decoders.candidates import TopCandidates, check_finite, sort_best_first
 from .candidate_pools import TIES, CandidatePool, read_candidates
 
 _LARGEST_POOL = 2**16  # number of candidates that are read at once, if they fit in the working memory
@@ -130,14 +130,14 @@ def best_of_stream(queries_of: Callable, blocks, stream: CandidateStream, featur
 
 
 def _search(queries_of, blocks, stream, features_of, k):
-    best, n_read = Best(blocks[-1][0].stop, k + TIES, tied=True), 0
+    best, n_read = TopCandidates(blocks[-1][0].stop, k + TIES, tied=True), 0
     kept: dict[int, Any] = {}  # the candidates among the best of any query, by position
     for pool in stream:
         features, bias = features_of(pool.distinct)
         check_finite(features, f"candidates {n_read} to {n_read + len(pool.group) - 1}")
         positions, copies = _positions(pool, n_read)
         for rows, inputs in blocks:
-            best.take_in(rows, queries_of(inputs), features, bias, positions)
+            best.add(rows, queries_of(inputs), features, bias, positions)
             if copies:
                 best.repeat(rows, copies)
         used = np.unique(best.indices)
@@ -146,7 +146,7 @@ def _search(queries_of, blocks, stream, features_of, k):
         kept.update(zip(new.tolist(), pool.take(new - n_read), strict=True))
         n_read += len(pool.group)
     number = min(k + TIES, n_read)
-    indices, scores = best_first(best.scores[:, :number], best.indices[:, :number], k)
+    indices, scores = sort_best_first(best.scores[:, :number], best.indices[:, :number], k)
     outputs = [[kept[i] for i in row] for row in indices.tolist()]
     are_rows = isinstance(stream.outputs, np.ndarray)
     return [np.array(row) if are_rows else row for row in outputs], list(scores), list(indices)

@@ -16,9 +16,11 @@ def make_decoder(rules):
         return lambda weights: take(rules.outputs, np.argmin(weights @ losses, axis=1))
     if rules.decoder == "gaussian":
         rate = gaussian_rate(rules.loss, rules.kernel)
-        return lambda weights: decoders.gaussian.preimage(weights, rules.references, rate)
+        return lambda weights: decoders.gaussian.find_preimage(weights, rules.references, rate)
     if not isinstance(rules.decoder, str):
-        return lambda weights: decoders.custom.decode(rules.decoder, weights, rules.outputs, rules.evaluation_loss)
+        return lambda weights: decoders.custom.decode_custom(
+            rules.decoder, weights, rules.outputs, rules.evaluation_loss
+        )
     decode = decoders.DECODERS[rules.decoder]
     return lambda weights: rules.loss.restore(decode(weights, rules.references, rules.loss), rules.outputs)
 

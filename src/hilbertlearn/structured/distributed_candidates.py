@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from ..decoders.candidates import best_first
+from ..decoders.candidates import sort_best_first
 from ..machine.distributed import of_each_block
 from .candidate_pools import TIES
 
@@ -29,7 +29,7 @@ def best_of_blocks(search, X, candidates, k):
         values = np.concatenate([part[1][q] for _, part in best])
         positions = np.concatenate([start + part[2][q] for start, part in best])
         index_of = {int(position): i for i, position in enumerate(positions)}
-        positions, values = best_first(values, positions, k)
+        positions, values = sort_best_first(values, positions, k)
         outputs.append([found[index_of[int(position)]] for position in positions])
         scores.append(values)
         indices.append(positions)

@@ -296,7 +296,7 @@ class StructuredPredictor(BatchMachine):
         """The decoder in use, after checking that the setting fits the outputs."""
         refuse_iterator(self.candidates)
         if not isinstance(self.decoder, str):
-            return decoders.custom.checked(snapshot(self.decoder), self.candidates)
+            return decoders.custom.check_decoder(snapshot(self.decoder), self.candidates)
         default = "candidates" if loss is None else loss.decoder
         fitting = list(dict.fromkeys(["auto", "candidates", default]))
         if gaussian_rate(loss, kernel) is not None:

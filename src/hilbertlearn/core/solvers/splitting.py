@@ -53,8 +53,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     for iteration in range(1, max_iter + 1):
         Z = problem.prox(W, 1 / rho)
         R = Y + rho * (2 * Z - W)
-        X = factors.solve(R, c + rho, problem.penalty)
-        X = _refine(problem, factors, X, R, c + rho) if gaps.refining else X
+        X = _linear_step(problem, factors, R, c + rho, gaps.refining)
         F = R - (c + rho) * X  # fitted values of X
         estimate = _estimate_gap(problem, X, Z, F)
         if gaps.is_due(iteration, estimate):
@@ -142,8 +141,11 @@ def _estimate_gap(problem, X, Z, F):
     return relative_gap(primal, dual, problem.floor)
 
 
-def _refine(problem, factors, X, R, shift):
-    """A linear step in single precision, corrected once by a residual in double precision."""
+def _linear_step(problem, factors, R, shift, refine):
+    """The solution X of ``shift X + K X M / s = R``; refine : whether to correct it once in double precision."""
+    X = factors.solve(R, shift, problem.penalty)
+    if not refine:
+        return X
     X64 = exact(X)
     residual = R - shift * X64 - problem.term.without_mask().apply(X64) / problem.penalty
     return (X64 + factors.solve(residual, shift, problem.penalty)).astype(X.dtype)

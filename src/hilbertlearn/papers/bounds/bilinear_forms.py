@@ -178,7 +178,7 @@ def _variation(loss: ResidualLoss, width):
     """
     r = np.linspace(-width, width, 2 * _GRID + 1)
     step = width / _GRID
-    slopes = loss.derivatives_at(np.concatenate([[-width - step], r, [width + step]]))[0]
+    slopes = loss.residual_derivatives(np.concatenate([[-width - step], r, [width + step]]))[0]
     total = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(slopes)))])
     inside = _GRID + 2
     return float((total[inside:] - total[:-inside]).max())
