@@ -1,4 +1,7 @@
-"""Real curves that come with the package, synthetic data of the papers, and readers of files of the user."""
+"""Data sets: real curves that come with the package, synthetic data of the papers, and corruptions of curves.
+
+Readers of the papers' data files are in ``hilbertlearn.readers``.
+"""
 
 from .corruptions import corrupt_curves, corrupt_labels, corrupt_points, drop_points, fill_gaps
 from .fertility import load_fertility

@@ -1,4 +1,4 @@
-"""Ways to spoil curves (Lambert et al. 2022, section 5 and appendix B.2; Bouche et al. 2021, figure 2)."""
+"""Corruptions of curves (Lambert et al. 2022, section 5 and appendix B.2; Bouche et al. 2021, figure 2), and gaps."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .._utils.validation import check_choice, check_number
 from ..data import functions
 from .synthetic import check_share, gaussian_processes, unit_grid
 
-OUTLIER_WIDTHS = (0.01, 0.05, 1.0, 4.0)  # of the Gaussian processes that outliers are made of
+OUTLIER_WIDTHS = (0.01, 0.05, 1.0, 4.0)  # length scales of the Gaussian processes of outliers, from the paper
 
 
 def corrupt_labels(Y, fraction, *, random_state=None):
-    """Outputs in which some curves are exchanged in a cycle and negated: outliers of type 1.
+    """Exchange a share of the curves in a cycle and negate them: outliers of type 1.
 
     The samples ``i_1, ..., i_k``, k = floor(fraction n), are drawn at random; the output of i_j becomes minus that of
     i_(j+1), and the output of i_k minus that of i_1. They look like the other curves, but do not fit their inputs. A
@@ -22,18 +22,18 @@ def corrupt_labels(Y, fraction, *, random_state=None):
     Parameters
     ----------
     Y : array of shape (n, m) or (n, m, p)
-        Curves, NaN where not observed (gaps move with their curve).
+        Curves, NaN where not observed; gaps move with their curve.
     fraction : float
         Share of the curves, between 0 and 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
     Y : array of the shape of Y
         A corrupted copy.
     changed : boolean array of shape (n,)
-        Which samples are corrupted.
+        Mask of the corrupted samples.
 
     References
     ----------
@@ -50,13 +50,13 @@ def corrupt_labels(Y, fraction, *, random_state=None):
     (array([ 0.,  1., -8.,  3.,  4.,  5.,  6.,  7., -2.,  9.]), 2)
     """
     Y = _outputs(Y)
-    rows = _some(len(Y), fraction, "fraction", check_random_state(random_state))
+    rows = _draw_indices(len(Y), fraction, "fraction", check_random_state(random_state))
     Y[rows] = -Y[np.roll(rows, -1)]
     return Y, _mask(len(Y), rows)
 
 
 def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WIDTHS, random_state=None):
-    """Outputs in which some curves are unlike the others: outliers of type 2.
+    """Add random curves to a share of the curves, or replace these: outliers of type 2.
 
     One function g_c is drawn for each width as in ``make_gaussian_process_curves``. Each of floor(fraction n) samples
     drawn at random has an outlier ``sum_c a_c g_c``, with a_c uniform on [-intensity/2, intensity/2] and its own.
@@ -64,7 +64,7 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
     Parameters
     ----------
     Y : array of shape (n, m)
-        Curves at evenly spaced points, NaN where not observed (and not observed it stays).
+        Curves at evenly spaced points, NaN where not observed; gaps stay.
     fraction : float
         Share of the curves, between 0 and 1.
     intensity : float, default=2.0
@@ -73,16 +73,16 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
         "add" the outlier to the curve, as the paper's appendix B.2.1 says and its authors' published code does, or
         "replace" the curve by it, as section 5 says.
     widths : sequence of float, default=(0.01, 0.05, 1.0, 4.0)
-        Widths of the processes, the domain of Y having length 1.
+        Widths of the processes; the domain of Y has length 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
     Y : array of shape (n, m)
         A corrupted copy.
     changed : boolean array of shape (n,)
-        Which samples are corrupted.
+        Mask of the corrupted samples.
 
     References
     ----------
@@ -102,15 +102,15 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
     check_number(intensity, "intensity")
     check_choice(mode, "mode", ("add", "replace"))
     rng = check_random_state(random_state)
-    rows = _some(len(Y), fraction, "fraction", rng)
+    rows = _draw_indices(len(Y), fraction, "fraction", rng)
     processes = gaussian_processes(unit_grid(Y.shape[1], "points of Y"), widths, "widths", rng)
     outliers = rng.uniform(-intensity / 2, intensity / 2, size=(len(rows), len(widths))) @ processes
-    Y[rows] = outliers + (Y[rows] if mode == "add" else 0.0 * Y[rows])  # which is zero, but NaN where not observed
+    Y[rows] = outliers + (Y[rows] if mode == "add" else 0.0 * Y[rows])  # 0, or NaN where not observed
     return Y, _mask(len(Y), rows)
 
 
 def corrupt_points(Y, fraction, *, points_fraction=0.1, random_state=None):
-    """Outputs in which some points of some curves are noise: outliers of type 3.
+    """Replace points of a share of the curves by noise: outliers of type 3.
 
     In each of floor(fraction n) curves drawn at random, floor(points_fraction m_i) of its m_i observed values, drawn
     for each curve anew, are replaced by uniform draws from [-b, b], b the largest absolute value in all of Y.
@@ -118,20 +118,20 @@ def corrupt_points(Y, fraction, *, points_fraction=0.1, random_state=None):
     Parameters
     ----------
     Y : array of shape (n, m) or (n, m, p)
-        Curves, NaN where not observed (gaps stay where they are).
+        Curves, NaN where not observed; gaps stay.
     fraction : float
         Share of the curves, between 0 and 1: the paper's tau.
     points_fraction : float, default=0.1
         Share of their observed values, between 0 and 1: the paper's xi.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
     Y : array of the shape of Y
         A corrupted copy.
     changed : boolean array of the shape of Y
-        Which values were replaced.
+        Mask of the replaced values.
 
     References
     ----------
@@ -149,15 +149,15 @@ def corrupt_points(Y, fraction, *, points_fraction=0.1, random_state=None):
     """
     Y = _outputs(Y)
     rng = check_random_state(random_state)
-    rows = _some(len(Y), fraction, "fraction", rng)
-    changed = _some_values(Y, rows, points_fraction, "points_fraction", rng)
+    rows = _draw_indices(len(Y), fraction, "fraction", rng)
+    changed = _draw_values(Y, rows, points_fraction, "points_fraction", rng)
     bound = np.nanmax(np.abs(Y)) if changed.any() else 0.0
     Y[changed] = rng.uniform(-bound, bound, size=changed.sum())
     return Y, changed
 
 
 def drop_points(Y, fraction, *, random_state=None):
-    """Outputs with values that are no longer observed.
+    """Remove a share of the values of each curve: they become NaN.
 
     In each curve, floor(fraction m_i) of its m_i observed values become NaN, drawn at random for each curve anew.
 
@@ -166,16 +166,16 @@ def drop_points(Y, fraction, *, random_state=None):
     Y : array of shape (n, m) or (n, m, p)
         Curves, NaN where not observed.
     fraction : float
-        Between 0 and 1.
+        Share of the values of each curve, between 0 and 1.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
     Y : array of the shape of Y
         A copy with gaps.
     dropped : boolean array of the shape of Y
-        Which values were removed.
+        Mask of the removed values.
 
     References
     ----------
@@ -191,25 +191,25 @@ def drop_points(Y, fraction, *, random_state=None):
     [4, 4, 4]
     """
     Y = _outputs(Y)
-    dropped = _some_values(Y, np.arange(len(Y)), fraction, "fraction", check_random_state(random_state))
+    dropped = _draw_values(Y, np.arange(len(Y)), fraction, "fraction", check_random_state(random_state))
     Y[dropped] = np.nan
     return Y, dropped
 
 
 def fill_gaps(Y, grid=None):
-    """Curves with NaN replaced by linear interpolation between observed points; constant beyond the ends.
+    """Replace NaN by linear interpolation between observed points; constant beyond the ends.
 
     Parameters
     ----------
     Y : array of shape (n, m)
-        Each row has at least one observed value.
+        Curves; each row has at least one observed value.
     grid : array of shape (m,), default=None
-        Increasing points, evenly spaced by default.
+        Increasing points; None for equal steps.
 
     Returns
     -------
     Y : array of shape (n, m)
-        Without NaN.
+        Curves without NaN.
 
     References
     ----------
@@ -240,19 +240,19 @@ def _outputs(Y, ndim=None):
     return Y
 
 
-def _some(total, fraction, name, rng):
+def _draw_indices(total, fraction, name, rng):
     """Indices (floor(fraction total),) drawn at random, in random order."""
     return rng.permutation(total)[
         : int(check_share(fraction, name) * total + 1e-9)
-    ]  # 0.29 * 100 is a little less than 29
+    ]  # in floating point, 0.29 * 100 < 29
 
 
-def _some_values(Y, rows, fraction, name, rng):
+def _draw_values(Y, rows, fraction, name, rng):
     """Mask of a random share of the observed values of each of the rows."""
     mask = np.zeros(Y.shape, dtype=bool)
     for row in rows:
         observed = np.flatnonzero(~np.isnan(Y[row]))
-        mask[row].flat[observed[_some(len(observed), fraction, name, rng)]] = True
+        mask[row].flat[observed[_draw_indices(len(observed), fraction, name, rng)]] = True
     return mask
 
 

@@ -1,4 +1,4 @@
-"""Random networks whose nodes have inputs from their kernel (Brouard et al. 2016, section 6.1.2, appendix C)."""
+"""Generators of random networks with node features (Brouard et al. 2016, section 6.1.2, appendix C)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._utils.validation import check_number, check_symmetric_psd
 from ..kernels import diffusion_kernel
 from .synthetic import check_share
 
-INERTIA_ROUNDING = 1e-12  # of the sum of eigenvalues: a share that is reached but for rounding is reached
+INERTIA_ROUNDING = 1e-12  # tolerance of a share of the sum of eigenvalues, for rounding
 
 
 def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, random_state=None):
@@ -33,7 +33,7 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
         and 95 %, from which beta follows: about 1.75, 0.9 and 0.3 for the three densities, by up to 5 % more or less
         from graph to graph. With much larger ones the inputs forget who is linked with whom.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def make_mixture_network(
         density 0.01, whose parameter is 0.9. The lower scores of the paper's table 9 are those of larger parameters,
         of about 4 (p_intra 0.02, p_inter 5e-4), 3.5 (0.02, 1e-3), 3.5 (0.03, 5e-4) and 2 (0.03, 1e-3).
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -176,13 +176,13 @@ def kernel_pca_inputs(K, inertia=0.95):
 
 
 def graph_from_edges(rows, columns, n_nodes):
-    """Adjacency matrix (n_nodes, n_nodes), sparse: 1 for each rows[i] and columns[i], in either order."""
+    """The sparse symmetric adjacency matrix (n_nodes, n_nodes) of edges between rows[i] and columns[i]."""
     half = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n_nodes, n_nodes))
     return (half + half.T).astype(bool).astype(float)
 
 
 def _network(classes, p_intra, p_inter, inertia, beta, random_state, **facts):
-    """Bunch of a random graph, whose nodes are linked by a probability that depends on their classes, and of inputs."""
+    """Bunch of a random graph, whose links have probabilities that depend on the classes of nodes, and of inputs."""
     rows, columns = np.triu_indices(len(classes), k=1)
     probability = np.where(classes[rows] == classes[columns], p_intra, p_inter)
     drawn = check_random_state(random_state).uniform(size=len(rows)) < probability

@@ -1,4 +1,4 @@
-"""Structured outputs to learn from: robust regression and halves of digits (Ciliberto et al. 2016, section 6), ratings,
+"""Generators of structured outputs: robust regression and halves of digits (Ciliberto et al. 2016, section 6), ratings,
 rankings."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from sklearn.utils import Bunch, check_random_state
 from .._utils.validation import check_number
 from .synthetic import check_share
 
-LEAST_RATINGS = 20  # of each user, as in MovieLens 100k
-RATING_SHARES = (0.06, 0.11, 0.27, 0.35, 0.21)  # of the ratings 1 to 5, about those of MovieLens 100k
+LEAST_RATINGS = 20  # smallest number of ratings of a user, as in MovieLens 100k
+RATING_SHARES = (0.06, 0.11, 0.27, 0.35, 0.21)  # shares of the ratings 1 to 5, about as in MovieLens 100k
 OCCUPATIONS = [
     "administrator",
     "artist",
@@ -81,7 +81,7 @@ def make_robust_regression(
     outlier_size : float, default=3.0
         Largest error of an outlier.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def image_halves(images, **facts):
 
 
 def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_state=None):
-    """Ratings of movies that depend on who rates, in the form of ``load_movielens``, where its files are missing.
+    """Ratings of movies that depend on the users, in the form of ``readers.load_movielens``; needs no files.
 
     The appeal of movie m to user u is the sum of: the quality of the movie; the user's generosity; a taste for the
     movie's genres, linear in the user's features X and with a part of the user's own; a product of five hidden features
@@ -181,7 +181,7 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     n_ratings : int, default=100000
         About how many ratings, at least 20 a user and at most a quarter of all pairs.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     appeal = 0.6 * quality + 0.5 * rng.normal(size=(n_users, 1)) + preference + rng.normal(size=(n_users, n_movies))
 
     popularity = 1.2 * rng.normal(size=n_movies) + 0.5 * quality
-    rated = _rated(popularity + 0.3 * preference, n_ratings, rng)
+    rated = _rated_mask(popularity + 0.3 * preference, n_ratings, rng)
     cuts = np.quantile(appeal[rated], np.cumsum(RATING_SHARES)[:-1])
     Y = np.where(rated, 1.0 + np.searchsorted(cuts, appeal), np.nan)
     titles = np.array([f"movie {m + 1}" for m in range(n_movies)])
@@ -236,7 +236,7 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
 
 
 def movie_ratings(Y, age, gender, occupation, occupations, genres, titles, description):
-    """Bunch of ratings Y, of what is known of users and movies, and of features of the users."""
+    """Bunch of ratings Y, data of users and movies, and features of the users."""
     return Bunch(
         X=user_features(age, gender, occupation, occupations),
         Y=Y,
@@ -277,7 +277,7 @@ def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, r
     noise : float, default=0.3
         Standard deviation; drawn last: the same random_state without noise gives the same utilities.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -331,7 +331,7 @@ def _genres(n_movies, rng):
     return genres
 
 
-def _rated(propensity, n_ratings, rng):
+def _rated_mask(propensity, n_ratings, rng):
     """Mask of the rated pairs: users rate different numbers of movies, drawn without replacement by exp(propensity)."""
     n_users, n_movies = propensity.shape
     activity = rng.lognormal(sigma=1.0, size=n_users)

@@ -1,4 +1,4 @@
-"""Curves to learn from (Lambert et al. 2022, appendix B.2; Bouche et al. 2021, appendix C.1)."""
+"""Generators of curves (Lambert et al. 2022, appendix B.2; Bouche et al. 2021, appendix C.1)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.validation import check_number
 
-WIDTHS = (0.05, 0.1, 0.5, 0.7)  # of the Gaussian processes
+WIDTHS = (0.05, 0.1, 0.5, 0.7)  # length scales of the Gaussian processes, from the paper
 
 
 def make_gaussian_process_curves(
@@ -37,16 +37,16 @@ def make_gaussian_process_curves(
         Number of points of the evenly spaced grid of the inputs; 100 in the authors' published code, the paper does not
         say.
     n_points_out : int, default=100
-        The same of the outputs.
+        Number of points of the evenly spaced grid of the outputs.
     widths_in : sequence of float, default=(0.05, 0.1, 0.5, 0.7)
         Widths of the processes of the inputs.
     widths_out : sequence of float, default=(0.05, 0.1, 0.5, 0.7)
-        The same of the outputs, as many.
+        Widths of the processes of the outputs, as many as ``widths_in``.
     noise_out : float, default=0.0
         Standard deviation of Gaussian noise on the outputs (0.5 in the paper's figure 1). It is drawn last: the
         same random_state without noise gives the same curves.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -114,24 +114,25 @@ def make_frequency_curves(
     n_samples : int, default=800
         Number of curves; the paper trains on 500 and tests on 300.
     n_frequencies : int, default=4
-        Of each sample.
+        Number of frequencies of each sample.
     max_frequency : int, default=10
-        The highest one.
+        The highest frequency.
     amplitude : float, default=1.0
         Largest coefficient.
     width : float, default=2.0
-        Of the bumps.
+        Width of the bumps.
     n_points_in : int, default=200
         Number of points of the evenly spaced grid of the inputs.
     n_points_out : int, default=200
-        The same of the outputs.
+        Number of points of the evenly spaced grid of the outputs.
     noise_in : float, default=0.07
         Standard deviation of Gaussian noise on the inputs.
     noise_out : float, default=0.02
-        The same on the outputs. The paper varies it from 0 to 1.5; with missing values it is 0.02 in appendix C.1.2 and
-        0.07 in section 5.1. Noise is drawn last: the same random_state without noise gives the same curves.
+        Standard deviation of Gaussian noise on the outputs. The paper varies it from 0 to 1.5; with missing values it
+        is 0.02 in appendix C.1.2 and 0.07 in section 5.1. Noise is drawn last: the same random_state without noise
+        gives the same curves.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -180,7 +181,7 @@ def make_frequency_curves(
 
 
 def frequency_atoms(points, *, max_frequency=10, width=2.0):
-    """Values of the functions that outputs of ``make_frequency_curves`` are sums of.
+    """Values of the atoms whose sums are the outputs of ``make_frequency_curves``.
 
     Atom j is the cubic B-spline with the five knots ``j - width/2, j - width/4, ..., j + width/2`` and highest value
     2/3 at the frequency j, for j = 1, ..., max_frequency.
@@ -188,11 +189,11 @@ def frequency_atoms(points, *, max_frequency=10, width=2.0):
     Parameters
     ----------
     points : array of shape (n_points,)
-        Where they are evaluated.
+        Points at which the atoms are evaluated.
     max_frequency : int, default=10
         Number of atoms.
     width : float, default=2.0
-        Width of each.
+        Width of the atoms.
 
     Returns
     -------
@@ -213,23 +214,23 @@ def frequency_atoms(points, *, max_frequency=10, width=2.0):
     """
     spline = BSpline.basis_element(width * np.linspace(-0.5, 0.5, 5), extrapolate=False)
     distances = np.subtract.outer(np.arange(1, max_frequency + 1), np.asarray(points, dtype=float))
-    return np.nan_to_num(spline(distances), nan=0.0)  # NaN is scipy's word for outside of the knots
+    return np.nan_to_num(spline(distances), nan=0.0)  # scipy returns NaN outside the knots
 
 
 def check_share(value, name):
-    """value if it is a number between 0 and 1."""
+    """The value, checked to be a number between 0 and 1."""
     if check_number(value, name, strict=False) > 1:
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
     return value
 
 
 def gaussian_processes(grid, widths, name, rng):
-    """One draw (m,) for each width: (r, m). The covariance is ``exp(-(s - t)^2 / (2 width^2))``."""
+    """Draws (r, m) of Gaussian processes, one for each width. The covariance is ``exp(-(s - t)^2 / (2 width^2))``."""
     draws = np.empty((len(widths), len(grid)))
     for draw, width in zip(draws, widths):
         check_number(width, name)
         values, vectors = np.linalg.eigh(np.exp(-(np.subtract.outer(grid, grid) ** 2) / (2 * width**2)))
-        # The symmetric root does not depend on the signs of the eigenvectors: a seed gives the same curves everywhere.
+        # The symmetric root does not depend on signs of eigenvectors, so a seed gives the same curves on every machine.
         root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
         draw[:] = root @ rng.normal(size=len(grid))
     return draws

@@ -1,4 +1,4 @@
-"""Scores that leave out what was not observed."""
+"""Scores and errors that ignore missing outputs."""
 
 from .functional import functional_mse, functional_nmse, integrated_squared_error
 from .links import best_f1_threshold, link_average_precision, link_roc_auc

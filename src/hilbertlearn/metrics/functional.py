@@ -1,4 +1,4 @@
-"""Errors of functions, at the points where they were observed."""
+"""Errors of functions at their observed points."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
     Parameters
     ----------
     Y_true : array of shape (n, m) or (n, m, p), scikit-fda container or IrregularFunctions
-        Observed curves, of p functions a sample whose errors add up. NaN is not observed and left out, so are samples
-        without any observed point.
-    Y_pred : of the same form
-        Predicted curves, on the same points.
+        Observed curves; the errors of p functions a sample add up. NaN points, and samples without any observed point,
+        are ignored.
+    Y_pred : same form as Y_true
+        Predicted curves at the same points.
     grid : array of shape (m,) or tuple of arrays, default=None
-        Points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default.
+        Increasing points of arrays, or a tuple of arrays for functions of several variables; None for equal steps.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
     error : float
-        NaN when no sample of positive weight is observed.
+        The error; NaN if no sample of positive weight is observed.
 
     References
     ----------
@@ -48,7 +48,7 @@ def functional_mse(Y_true, Y_pred, grid=None, sample_weight=None):
     >>> metrics.functional_mse(true, np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 9.0]]))
     3.5
     """
-    return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, seen: np.ones(seen.sum()))
+    return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, observed: np.ones(observed.sum()))
 
 
 def functional_nmse(Y_true, Y_pred, grid=None, sample_weight=None):
@@ -60,19 +60,19 @@ def functional_nmse(Y_true, Y_pred, grid=None, sample_weight=None):
     Parameters
     ----------
     Y_true : array of shape (n, m) or (n, m, p), scikit-fda container or IrregularFunctions
-        Observed curves, of p functions a sample whose errors add up. NaN is not observed and left out, so are samples
-        without any observed point.
-    Y_pred : of the same form
-        Predicted curves, on the same points.
+        Observed curves; the errors of p functions a sample add up. NaN points, and samples without any observed point,
+        are ignored.
+    Y_pred : same form as Y_true
+        Predicted curves at the same points.
     grid : array of shape (m,) or tuple of arrays, default=None
-        Points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default.
+        Increasing points of arrays, or a tuple of arrays for functions of several variables; None for equal steps.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
     error : float
-        NaN when no sample of positive weight is observed.
+        The error; NaN if no sample of positive weight is observed.
 
     References
     ----------
@@ -101,19 +101,19 @@ def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
     Parameters
     ----------
     Y_true : array of shape (n, m) or (n, m, p), scikit-fda container or IrregularFunctions
-        Observed curves, of p functions a sample whose errors add up. NaN is not observed and left out, so are samples
-        without any observed point.
-    Y_pred : of the same form
-        Predicted curves, on the same points.
+        Observed curves; the errors of p functions a sample add up. NaN points, and samples without any observed point,
+        are ignored.
+    Y_pred : same form as Y_true
+        Predicted curves at the same points.
     grid : array of shape (m,) or tuple of arrays, default=None
-        Points of arrays, increasing, or a tuple of such for functions of several variables; evenly spaced by default.
+        Increasing points of arrays, or a tuple of arrays for functions of several variables; None for equal steps.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
     error : float
-        NaN when no sample of positive weight is observed.
+        The error; NaN if no sample of positive weight is observed.
 
     References
     ----------
@@ -131,7 +131,7 @@ def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
 
 
 def _mean_error(Y_true, Y_pred, grid, sample_weight, weigh):
-    """Mean over samples of the squared errors weighted by ``weigh(axes, seen)``, the weights (k,) of k seen points."""
+    """Mean over samples of squared errors with weights ``weigh(axes, observed)`` (k,) of the k observed points."""
     pairs = _paired(Y_true, Y_pred, grid)
     weights = _check_sample_weight(sample_weight, pairs, dtype=np.float64, ensure_non_negative=True)
     total = count = 0.0
@@ -140,16 +140,16 @@ def _mean_error(Y_true, Y_pred, grid, sample_weight, weigh):
             continue
         count += weight
         for y, z in zip(true.T, pred.T, strict=True):
-            seen = ~np.isnan(y)
-            if np.isnan(z[seen]).any():
+            observed = ~np.isnan(y)
+            if np.isnan(z[observed]).any():
                 raise ValueError(f"Y_pred is NaN at a point of sample {i} that Y_true observes; predict there")
-            if seen.any():
-                total += weight * (weigh(axes, seen) @ (y[seen] - z[seen]) ** 2)
+            if observed.any():
+                total += weight * (weigh(axes, observed) @ (y[observed] - z[observed]) ** 2)
     return float(total / count) if count > 0 else float("nan")
 
 
 def _paired(Y_true, Y_pred, grid):
-    """For each sample its axes, true values (m, p) and predicted values (m, p); m counts the points of all axes."""
+    """For each sample its axes, true values (m, p) and predicted values (m, p) at the m points of the product grid."""
     if grid is None and hasattr(Y_pred, "grid_points"):
         grid = tuple(Y_pred.grid_points)
     true, layout = read_functions(Y_true, grid, "Y_true")
@@ -180,9 +180,9 @@ def _columns(values):
     return values[:, None] if values.ndim == 1 else values.reshape(-1, values.shape[-1])
 
 
-def _integral_weights(axes, seen):
-    """Quadrature weights (k,), of sum 1, of the seen points."""
+def _integral_weights(axes, observed):
+    """Quadrature weights (k,) of sum 1 of the observed points."""
     if len(axes) > 1:
-        weights = reduce(np.multiply.outer, map(quadrature, axes)).ravel()[seen]
+        weights = reduce(np.multiply.outer, map(quadrature, axes)).ravel()[observed]
         return weights / weights.sum()
-    return scattered_quadrature(axes[0][seen])
+    return scattered_quadrature(axes[0][observed])

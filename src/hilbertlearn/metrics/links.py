@@ -1,4 +1,4 @@
-"""Scores of predicted links, over pairs of nodes. All need one sort of the scores and one look-up of the links'."""
+"""Scores of predicted links over pairs of nodes; each sorts the scores once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ PAIRS = ("upper", "all")
 
 
 def link_roc_auc(adjacency, scores, pairs="upper"):
-    """Area under the ROC curve: how often a linked pair has a higher score than one that is not, ties being a half.
+    """Area under the ROC curve: how often a linked pair scores higher than an unlinked pair; ties count one half.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n, m), or array of shape (m,)
-        Positive for a link, 0 for none. NaN in a dense one is not known and left out. A vector is a list of pairs, of
-        which all count.
+        Positive for a link, 0 for none; NaN in a dense array is unknown and ignored. A vector is a list of pairs.
     scores : array of the same shape
-        Higher for a link.
+        Scores of the pairs, higher for a link.
     pairs : {"upper", "all"} or boolean array of shape (n, m), default="upper"
-        Which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
-        nodes, say), or a mask.
+        Pairs that are scored: "upper" for i < j of a square matrix, "all" (for example of test nodes and training
+        nodes), or a mask.
 
     Returns
     -------
@@ -44,17 +43,17 @@ def link_roc_auc(adjacency, scores, pairs="upper"):
     >>> metrics.link_roc_auc(links, scores)
     0.5
     """
-    links, everything = (ordered.scores for ordered in _ordered(adjacency, scores, pairs))
+    links, everything = (ordered.scores for ordered in _sorted_scores(adjacency, scores, pairs))
     n_links, n_others = len(links), len(everything) - len(links)
     if n_links == 0 or n_others == 0:
         return np.nan
     below, upto = (np.searchsorted(everything, links, side) for side in ("left", "right"))
-    ranks = (below + upto + 1) / 2  # from 1, the mean of those that tied scores have
+    ranks = (below + upto + 1) / 2  # from 1; tied scores have their mean rank
     return float((ranks.sum() - n_links * (n_links + 1) / 2) / n_links / n_others)
 
 
 def link_average_precision(adjacency, scores, pairs="upper"):
-    """Average precision, the area under the curve of precision by recall as a step function.
+    """Average precision: the area under the step function of precision over recall.
 
     The mean over links of the share of links among the pairs that have at least the link's score. Chance gives the
     share of links among all pairs.
@@ -62,13 +61,12 @@ def link_average_precision(adjacency, scores, pairs="upper"):
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n, m), or array of shape (m,)
-        Positive for a link, 0 for none. NaN in a dense one is not known and left out. A vector is a list of pairs, of
-        which all count.
+        Positive for a link, 0 for none; NaN in a dense array is unknown and ignored. A vector is a list of pairs.
     scores : array of the same shape
-        Higher for a link.
+        Scores of the pairs, higher for a link.
     pairs : {"upper", "all"} or boolean array of shape (n, m), default="upper"
-        Which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
-        nodes, say), or a mask.
+        Pairs that are scored: "upper" for i < j of a square matrix, "all" (for example of test nodes and training
+        nodes), or a mask.
 
     Returns
     -------
@@ -88,35 +86,34 @@ def link_average_precision(adjacency, scores, pairs="upper"):
     >>> round(metrics.link_average_precision(links, scores), 3)
     0.833
     """
-    links, everything = _ordered(adjacency, scores, pairs)
+    links, everything = _sorted_scores(adjacency, scores, pairs)
     if len(links.scores) == 0:
         return np.nan
     return float(np.mean(links.at_least(links.scores) / everything.at_least(links.scores)))
 
 
 def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
-    """The threshold from which on a score is called a link such that F1 is largest.
+    """The threshold of scores, above which pairs are predicted as links, that maximises F1.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n, m), or array of shape (m,)
-        Positive for a link, 0 for none. NaN in a dense one is not known and left out. A vector is a list of pairs, of
-        which all count.
+        Positive for a link, 0 for none; NaN in a dense array is unknown and ignored. A vector is a list of pairs.
     scores : array of the same shape
-        Higher for a link.
+        Scores of the pairs, higher for a link.
     pairs : {"upper", "all"} or boolean array of shape (n, m), default="upper"
-        Which of them count: "upper" for i < j of a square matrix, "all" (a rectangle of test nodes and training
-        nodes, say), or a mask.
+        Pairs that are scored: "upper" for i < j of a square matrix, "all" (for example of test nodes and training
+        nodes), or a mask.
     sample_weight : array of the shape of scores, default=None
-        How many pairs each stands for.
+        Weights of the pairs; None for ones.
 
     Returns
     -------
     threshold : float
-        Half-way between the lowest score that is called a link and the highest that is not; of thresholds as
-        good as each other the highest. Infinity when no pair is a link.
+        Midpoint between the lowest score of a predicted link and the highest score below; the highest of equally good
+        thresholds. Infinity if no pair is a link.
     f1 : float
-        What ``scores >= threshold`` has on these pairs; 1 when no pair is a link, and so none is wrong.
+        F1 of ``scores >= threshold`` on these pairs; 1 if no pair is a link.
 
     References
     ----------
@@ -133,51 +130,52 @@ def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
     >>> metrics.best_f1_threshold(links, scores)
     (0.4, 0.8)
     """
-    links, everything = _ordered(adjacency, scores, pairs, sample_weight)
+    links, everything = _sorted_scores(adjacency, scores, pairs, sample_weight)
     if len(links.scores) == 0:
         return np.inf, 1.0
-    lowest = np.unique(links.scores)[::-1]  # elsewhere a higher threshold loses no link
+    lowest = np.unique(links.scores)[::-1]  # other thresholds cannot be better
     f1 = 2 * links.at_least(lowest) / (links.mass[0] + everything.at_least(lowest))
     threshold = lowest[f1.argmax()]
     n_rejected = np.searchsorted(everything.scores, threshold)
     if n_rejected > 0:
         rejected = everything.scores[n_rejected - 1]
         between = rejected + (threshold - rejected) / 2
-        if between > rejected:  # not so for neighbouring floating-point numbers
+        if between > rejected:  # false for adjacent floating-point numbers
             threshold = between
     return float(threshold), float(f1.max())
 
 
-class _Ordered(NamedTuple):
-    """Scores (n,) in ascending order, and the mass (n + 1,) of each with all that follow."""
+class _SortedScores(NamedTuple):
+    """Scores (n,) in increasing order, and the total weight (n + 1,) of each score and all larger ones."""
 
     scores: np.ndarray
     mass: np.ndarray
 
     @classmethod
-    def of(cls, scores, weights):
+    def from_scores(cls, scores, weights):
+        """Sort scores (n,) with weights (n,), None for ones."""
         if weights is None:
             return cls(np.sort(scores), np.arange(len(scores), -1, -1))
         order = np.argsort(scores)
         return cls(scores[order], np.append(np.cumsum(weights[order][::-1])[::-1], 0.0))
 
     def at_least(self, values):
-        """Mass of the scores that are at least as large as each of the values."""
+        """Total weight of the scores that are at least as large as each of the values."""
         return self.mass[np.searchsorted(self.scores, values)]
 
 
-def _ordered(adjacency, scores, pairs, weights=None):
-    """Scores of the linked pairs and of all pairs that count, both in order."""
+def _sorted_scores(adjacency, scores, pairs, weights=None):
+    """Sorted scores of the linked pairs and of all known pairs."""
     if not scipy.sparse.issparse(adjacency):
         adjacency = np.asarray(adjacency, dtype=float)
     scores = np.asarray(scores, dtype=float)
     given = (adjacency, scores) if weights is None else (adjacency, scores, weights := np.asarray(weights, dtype=float))
-    if len({one.shape for one in given}) > 1:
+    if len({array.shape for array in given}) > 1:
         raise ValueError(
             "adjacency and scores must have the same shape, one entry a pair, got "
-            + " and ".join(str(one.shape) for one in given)
+            + " and ".join(str(array.shape) for array in given)
         )
-    counted = _counted(pairs, scores.shape)
+    counted = _pair_mask(pairs, scores.shape)
     if scipy.sparse.issparse(adjacency):
         rows, columns = (adjacency > 0).nonzero()
         kept = counted[rows, columns]
@@ -187,11 +185,14 @@ def _ordered(adjacency, scores, pairs, weights=None):
         counted = counted & ~np.isnan(adjacency)
     if np.isnan(scores[counted]).any():
         raise ValueError("scores has NaN where adjacency is known; leave these pairs out by a mask in pairs")
-    return tuple(_Ordered.of(scores[some], None if weights is None else weights[some]) for some in (linked, counted))
+    return tuple(
+        _SortedScores.from_scores(scores[mask], None if weights is None else weights[mask])
+        for mask in (linked, counted)
+    )
 
 
-def _counted(pairs, shape):
-    """Mask of the pairs that count."""
+def _pair_mask(pairs, shape):
+    """Mask of the pairs that are scored."""
     if isinstance(pairs, str):
         check_choice(pairs, "pairs", PAIRS, f", or a mask {shape}")
         if pairs == "all" or len(shape) == 1:

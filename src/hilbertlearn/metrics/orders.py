@@ -1,4 +1,4 @@
-"""Orders and ranks: two ways to write a ranking down, of which losses and scores take the second."""
+"""Orders and ranks, two notations of rankings: losses and scores take ranks."""
 
 from __future__ import annotations
 

@@ -8,23 +8,23 @@ from ..losses import Pinball, check_levels
 
 
 def pinball_loss(y_true, y_pred, levels, sample_weight=None):
-    """Mean pinball loss over the observed entries of y_true, and over levels.
+    """Mean pinball loss over the observed entries of y_true and over levels.
 
     Parameters
     ----------
     y_true : array of shape (n,) or (n, d)
         Outputs, NaN where not observed.
     y_pred : array of shape (n, L) or (n, d, L)
-        Quantiles; of a single level, a number, also of the shape of y_true.
+        Quantiles; for a single level also of the shape of y_true.
     levels : float or array of shape (L,)
-        A number in (0, 1), or increasing ones.
+        A number in (0, 1), or increasing numbers.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
     loss : float
-        The smaller the better.
+        The loss; smaller is better.
 
     References
     ----------
@@ -42,7 +42,7 @@ def pinball_loss(y_true, y_pred, levels, sample_weight=None):
 
 
 def pinball_by_output(y_true, y_pred, levels, sample_weight=None):
-    """Mean pinball losses (outputs, L) over the observed entries of each output; those never observed are left out."""
+    """Mean pinball losses (outputs, L) over the observed entries of each output; unobserved outputs are dropped."""
     y, q, taus = _blocks(y_true, y_pred, levels)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     seen = np.isfinite(y)
@@ -56,20 +56,20 @@ def pinball_by_output(y_true, y_pred, levels, sample_weight=None):
 
 
 def d2_pinball(y_true, y_pred, levels, sample_weight=None, pooled=False):
-    """1 - pinball loss / that of the constant quantiles of y_true, mean over outputs and levels.
+    """1 - pinball loss / pinball loss of the constant quantiles of y_true, mean over outputs and levels.
 
     Parameters
     ----------
     y_true : array of shape (n,) or (n, d)
         Outputs, NaN where not observed.
     y_pred : array of shape (n, L) or (n, d, L)
-        Quantiles; of a single level, a number, also of the shape of y_true.
+        Quantiles; for a single level also of the shape of y_true.
     levels : float or array of shape (L,)
-        A number in (0, 1), or increasing ones.
+        A number in (0, 1), or increasing numbers.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
     pooled : bool, default=False
-        Sums over outputs first, as for the points of curves.
+        Whether to sum losses over outputs before dividing, as for the points of curves.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How much outliers weigh in a loss, whatever model is fitted with it."""
+"""The robustness ratio: the influence of outliers on a loss, without a model."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from ..data.functions import quadrature, read_functions
 from ..losses import Huber
 from ..losses.balls import dual_exponent, p_norms
 
-QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of the paper
+QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # levels of the paper
 
 
 @dataclass(frozen=True)
 class RobustnessRatio:
-    """The smallest mean ratio of losses with and without outliers, 1 where they make no difference, and its kappa.
+    """The smallest mean ratio of losses with and without outliers, and its kappa; 1 means no influence.
 
-    It is what ``robustness_ratio`` returns.
+    ``robustness_ratio`` returns it.
 
     Parameters
     ----------
     value : float
         The smallest ratio.
     kappa : float
-        The constant of the Huber loss that has it.
+        The constant of the Huber loss with this ratio.
     kappas : tuple of float
-        Constants that were tried.
+        All constants.
     ratios : tuple of float
-        The ratio with each of these.
+        The ratio for each constant.
 
     References
     ----------
@@ -50,14 +50,14 @@ class RobustnessRatio:
 
     value: float
     kappa: float
-    kappas: tuple[float, ...]  # that were tried
-    ratios: tuple[float, ...]  # with these
+    kappas: tuple[float, ...]
+    ratios: tuple[float, ...]
 
 
 def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES, grid=None, weights="trapezoid"):
     """``min over kappa of 1/n sum_i H(corrupted_i) / H(clean_i)``, H the Huber loss of the p-norm with that kappa.
 
-    It compares losses by what outliers add to the data term at the best kappa, which no one knows in practice; no model
+    It compares losses by what outliers add to the data term at the best kappa, which is unknown in practice. No model
     is fitted.
 
     Parameters
@@ -65,23 +65,23 @@ def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES,
     clean : array of shape (n, m)
         Values of functions, or residuals, on a common grid.
     corrupted : array of shape (n, m)
-        The same ones with outliers.
+        The same functions with outliers.
     p : float, default=2
-        Of the norm, in [1, inf].
+        Exponent of the norm, in [1, inf].
     kappas : sequence of float, default=None
-        Numbers >= 0 to choose from; 0 is the limit, the ratio of p-norms. None for quantiles of the clean
-        functions' norms of the dual exponent, as in the paper.
+        Candidates >= 0; 0 is the limit, the ratio of p-norms. None for quantiles of the norms, of the dual exponent,
+        of the clean functions, as in the paper.
     quantiles : sequence of float, default=(0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
         Levels in (0, 1) of these quantiles.
     grid : array of shape (m,), default=None
-        Increasing points, evenly spaced by default.
+        Increasing points; None for equal steps.
     weights : {"trapezoid", "equal"} or array of shape (m,), default="trapezoid"
         Quadrature weights.
 
     Returns
     -------
     ratio : RobustnessRatio
-        The smallest ratio, and those of all constants.
+        The smallest ratio, and the ratios of all constants.
 
     References
     ----------
@@ -112,12 +112,12 @@ def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES,
 
 
 def _values(R, kappa, p, measure):
-    """Losses (n,); over kappa in the limit 0."""
+    """Losses (n,); divided by kappa in the limit kappa = 0."""
     return Huber(kappa, p).row_value(R, measure) if kappa > 0 else p_norms(R, p, measure)
 
 
 def _coordinates(clean, corrupted, grid, weights):
-    """Both as rows of values times roots of the quadrature weights, and these weights."""
+    """Both as values times roots of quadrature weights, and the weights."""
     values = []
     for name, given in (("clean", clean), ("corrupted", corrupted)):
         functions, _ = read_functions(given, grid, name)

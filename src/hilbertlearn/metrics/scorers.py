@@ -1,4 +1,4 @@
-"""Scorers of scikit-learn for functions in any container."""
+"""scikit-learn's scorers for functions in any container."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..data.functions import IrregularFunctions, has_points, read_functions, sam
 class FunctionalScorer(BaseEstimator):
     """A scorer of scikit-learn, for functions on a common grid.
 
-    Scikit-learn's own scorers take arrays (n, m) without gaps and fail at scikit-fda's containers, at NaN and at
-    several curves a sample. This one scores the values at each point of the grid, where they were observed, and gives
-    the mean over points: without gaps what scikit-learn gives for the array of values.
+    scikit-learn's scorers take arrays (n, m) without gaps, and fail for scikit-fda's containers, NaN and several curves
+    a sample. This scorer computes the score of the observed values at each grid point, and returns the mean over
+    points. Without gaps it is the score of the array of values.
 
     Parameters
     ----------
     scoring : str, default="r2"
-        Name of a scorer of scikit-learn that goes with several outputs, such as "r2" or "neg_mean_squared_error".
+        Name of a multi-output scorer of scikit-learn, such as "r2" or "neg_mean_squared_error".
 
     References
     ----------
@@ -47,9 +47,9 @@ class FunctionalScorer(BaseEstimator):
         scorer, (_, T), (_, P) = get_scorer(self.scoring), true, predicted
         seen = np.isfinite(T)
         if seen.all():
-            return _scored(scorer, T, P, sample_weight)
+            return _score(scorer, T, P, sample_weight)
         scores = [
-            _scored(scorer, T[own, j], P[own, j], None if sample_weight is None else np.asarray(sample_weight)[own])
+            _score(scorer, T[own, j], P[own, j], None if sample_weight is None else np.asarray(sample_weight)[own])
             for j, own in enumerate(seen.T)
             if own.any()
         ]
@@ -59,7 +59,7 @@ class FunctionalScorer(BaseEstimator):
 
 
 def _table(functions, name):
-    """Axes, None if they are not known, and values (n, m) at all points and of all curves."""
+    """Axes, None for arrays, and values (n, m) at all points and of all curves."""
     if not has_points(functions):
         values = np.asarray(functions, dtype=float)
         return None, values.reshape(len(values), -1)
@@ -73,6 +73,7 @@ def _table(functions, name):
 
 
 def _check_alike(true, predicted):
+    """Raise unless both have values at the same points."""
     (axes, T), (others, P) = true, predicted
     known = axes is not None and others is not None
     if T.shape != P.shape or (known and not all(map(same_points, axes, others))):
@@ -82,13 +83,13 @@ def _check_alike(true, predicted):
         )
 
 
-def _scored(scorer, true, predicted, sample_weight):
+def _score(scorer, true, predicted, sample_weight):
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return float(scorer(_Predicted(predicted), None, true, **given))
+    return float(scorer(_FixedPredictor(predicted), None, true, **given))
 
 
-class _Predicted(RegressorMixin, BaseEstimator):
-    """Predictions made elsewhere, in the form a scorer asks for."""
+class _FixedPredictor(RegressorMixin, BaseEstimator):
+    """An estimator that returns given predictions, as scorers expect."""
 
     def __init__(self, predictions):
         self.predictions = predictions

@@ -11,8 +11,8 @@ from ..data.frames import check_order
 from ..data.functions import rows_of_none
 from ..data.objects import nan_for_missing
 
-TIE_TOLERANCE = 1e-10  # relative to the largest score of the query: equal candidates may differ by rounding
-SUM_TOLERANCE = 1e-6  # histograms stored in single precision pass
+TIE_TOLERANCE = 1e-10  # differences of scores below this share of the largest are rounding errors: ties
+SUM_TOLERANCE = 1e-6  # deviation of the sum of a histogram from 1 that single precision may cause
 
 
 def hamming_loss(Y_true, Y_pred, sample_weight=None):
@@ -124,7 +124,7 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
     losses = np.full(len(true), np.nan)
     for i, rated in enumerate(known):
         better, signs = _differences(true[i, rated]), np.sign(_differences(pred[i, rated]))
-        worst = np.abs(better).sum()  # each pair comes twice here and below
+        worst = np.abs(better).sum()  # each pair is counted twice, here and below
         if worst > 0:
             losses[i] = (worst - (better * signs).sum()) / (2 * worst)
     return _mean(losses, sample_weight, ~np.isnan(losses))
@@ -312,7 +312,7 @@ def squared_hellinger_loss(Y_true, Y_pred, sample_weight=None):
 
 
 def _rows(Y_true, Y_pred):
-    """Both as float arrays (n, d); NaN is left for the metric to judge."""
+    """Both as float arrays (n, d); NaN is allowed."""
     check_order(Y_pred, getattr(Y_true, "columns", ()), "Y_pred", "Y_true")
     arrays = []
     for Y, name in ((Y_true, "Y_true"), (Y_pred, "Y_pred")):
@@ -334,7 +334,7 @@ def _rows(Y_true, Y_pred):
 
 
 def _known_rows(Y_true, Y_pred, what):
-    """Both as float arrays (n, d), and the mask of what Y_true knows, where predictions must be."""
+    """Both as float arrays (n, d), and the mask of known entries of Y_true, where predictions must not be NaN."""
     true, pred = _rows(Y_true, Y_pred)
     known = ~np.isnan(true)
     holes = np.flatnonzero((np.isnan(pred) & known).any(axis=1))
@@ -344,7 +344,7 @@ def _known_rows(Y_true, Y_pred, what):
 
 
 def _common_labels(Y_true, Y_pred):
-    """For each sample the number of labels in both sets, and the sum of the numbers in each: (n,), (n,)."""
+    """Sizes (n,) of the intersections of label sets, and sums (n,) of the sizes of both sets."""
     if _are_sets(Y_true) and _are_sets(Y_pred):
         if len(Y_true) != len(Y_pred):
             raise ValueError(f"Y_true and Y_pred must have as many sets, got {len(Y_true)} and {len(Y_pred)}")
@@ -367,7 +367,7 @@ def _differences(values):
 
 
 def _above_and_tied(query, index, scores):
-    """Numbers of candidates above the one at index, and of those equal to it, itself included."""
+    """Number of candidates with higher scores than the one at index, and of ties, including itself."""
     if scores.ndim != 1 or not np.isfinite(scores).all():
         raise ValueError(f"scores of query {query} must be finite numbers (n_candidates,), got shape {scores.shape}")
     if not 0 <= index < len(scores):
@@ -396,7 +396,7 @@ def _squared_root_distances(Y_true, Y_pred):
 
 
 def _mean(values, sample_weight, counted=None):
-    """Weighted mean of the values that count, by default all; NaN when their weight is 0."""
+    """Weighted mean of the values in the mask `counted`, None for all; NaN if their weight is 0."""
     weights = _check_sample_weight(sample_weight, values, dtype=np.float64, ensure_non_negative=True)
     if counted is not None:
         weights, values = weights[counted], values[counted]

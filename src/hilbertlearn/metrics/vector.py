@@ -24,23 +24,23 @@ def r2_score(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average
     Parameters
     ----------
     y_true : array or frame of shape (n,) or (n, d)
-        Outputs; NaN, None or pandas's NA where not observed.
+        Outputs; NaN, None or pandas.NA where not observed.
     y_pred : array or frame of the same shape
-        Predictions, known wherever y_true is observed.
+        Predictions; NaN only where y_true is not observed.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights; samples of weight 0 are left out.
+        Non-negative weights of the samples; None for ones. Samples of weight 0 are ignored.
     multioutput : str or array of shape (d,), default="uniform_average"
-        "raw_values" for the scores (d,) of all outputs, "uniform_average", "variance_weighted", which is the
-        score of all observed entries together, each less the mean of its output, or weights (d,) of the outputs.
+        "raw_values" for the scores (d,) of all outputs; "uniform_average" for their mean; "variance_weighted" for the
+        score of all observed entries together, each centred by the mean of its output; or weights (d,) of the outputs.
     force_finite : bool, default=True
-        Whether a constant output has the score 1 if it was predicted exactly and 0 else, in place of NaN and
-        minus infinity.
+        Whether the score of a constant output is 1 for exact predictions and 0 otherwise, in place of NaN and minus
+        infinity.
 
     Returns
     -------
     score : float or array of shape (d,)
-        The scores of all outputs for "raw_values". Outputs observed less than twice, which is told, have NaN; averages
-        leave them out.
+        The scores of all outputs for "raw_values". Outputs with fewer than two observed values have NaN and are not in
+        averages; a warning names them.
 
     References
     ----------
@@ -57,15 +57,15 @@ def r2_score(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average
     >>> metrics.r2_score(y_true, y_pred, multioutput="raw_values").round(3)
     array([ 0.875, -7.   ])
     """
-    seen = Observed.of(y_true, y_pred, sample_weight)
+    seen = ObservedEntries.from_outputs(y_true, y_pred, sample_weight)
     _check_average(multioutput, seen, (*AVERAGES, "variance_weighted"))
     error, total = seen.sum((seen.true - seen.pred) ** 2), seen.sum((seen.true - seen.mean(seen.true)) ** 2)
-    total = np.where(seen.constant(), 0.0, total)  # without the rounding of the mean
+    total = np.where(seen.constant_mask(), 0.0, total)  # exactly 0 in spite of rounding of the mean
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = 1 - error / total
     if force_finite:
         scores = np.where(total > 0, scores, np.where(error > 0, 0.0, 1.0))
-    return _over_outputs(scores, seen.at_least(2, "r2_score"), multioutput, total)
+    return _over_outputs(scores, seen.enough_mask(2, "r2_score"), multioutput, total)
 
 
 def mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average"):
@@ -74,19 +74,19 @@ def mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="unifo
     Parameters
     ----------
     y_true : array or frame of shape (n,) or (n, d)
-        Outputs; NaN, None or pandas's NA where not observed.
+        Outputs; NaN, None or pandas.NA where not observed.
     y_pred : array or frame of the same shape
-        Predictions, known wherever y_true is observed.
+        Predictions; NaN only where y_true is not observed.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights; samples of weight 0 are left out.
+        Non-negative weights of the samples; None for ones. Samples of weight 0 are ignored.
     multioutput : {"raw_values", "uniform_average"} or array of shape (d,), default="uniform_average"
         "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs.
 
     Returns
     -------
     error : float or array of shape (d,)
-        The errors of all outputs for "raw_values". Outputs never observed, which is told, have NaN; averages leave them
-        out.
+        The errors of all outputs for "raw_values". Outputs without an observed value have NaN and are not in averages;
+        a warning names them.
 
     References
     ----------
@@ -112,19 +112,19 @@ def root_mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="
     Parameters
     ----------
     y_true : array or frame of shape (n,) or (n, d)
-        Outputs; NaN, None or pandas's NA where not observed.
+        Outputs; NaN, None or pandas.NA where not observed.
     y_pred : array or frame of the same shape
-        Predictions, known wherever y_true is observed.
+        Predictions; NaN only where y_true is not observed.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights; samples of weight 0 are left out.
+        Non-negative weights of the samples; None for ones. Samples of weight 0 are ignored.
     multioutput : {"raw_values", "uniform_average"} or array of shape (d,), default="uniform_average"
         "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs.
 
     Returns
     -------
     error : float or array of shape (d,)
-        The errors of all outputs for "raw_values". Outputs never observed, which is told, have NaN; averages leave them
-        out.
+        The errors of all outputs for "raw_values". Outputs without an observed value have NaN and are not in averages;
+        a warning names them.
 
     References
     ----------
@@ -150,19 +150,19 @@ def mean_absolute_error(y_true, y_pred, sample_weight=None, *, multioutput="unif
     Parameters
     ----------
     y_true : array or frame of shape (n,) or (n, d)
-        Outputs; NaN, None or pandas's NA where not observed.
+        Outputs; NaN, None or pandas.NA where not observed.
     y_pred : array or frame of the same shape
-        Predictions, known wherever y_true is observed.
+        Predictions; NaN only where y_true is not observed.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights; samples of weight 0 are left out.
+        Non-negative weights of the samples; None for ones. Samples of weight 0 are ignored.
     multioutput : {"raw_values", "uniform_average"} or array of shape (d,), default="uniform_average"
         "raw_values" for the errors (d,) of all outputs, "uniform_average", or weights (d,) of the outputs.
 
     Returns
     -------
     error : float or array of shape (d,)
-        The errors of all outputs for "raw_values". Outputs never observed, which is told, have NaN; averages leave them
-        out.
+        The errors of all outputs for "raw_values". Outputs without an observed value have NaN and are not in averages;
+        a warning names them.
 
     References
     ----------
@@ -183,16 +183,17 @@ def mean_absolute_error(y_true, y_pred, sample_weight=None, *, multioutput="unif
 
 
 @dataclass(frozen=True)
-class Observed:
-    """What was observed of outputs, what was predicted there, and the weights: (n, d) each, 0 at all other entries."""
+class ObservedEntries:
+    """True and predicted values and weights (n, d) at the observed entries; 0 at all others."""
 
     true: np.ndarray
     pred: np.ndarray
     weights: np.ndarray
-    names: list  # what the outputs are called
+    names: list  # of the outputs
 
     @classmethod
-    def of(cls, y_true, y_pred, sample_weight=None):
+    def from_outputs(cls, y_true, y_pred, sample_weight=None):
+        """Read and check outputs and predictions in any form."""
         true, pred = (_columns(y, name) for y, name in ((y_true, "y_true"), (y_pred, "y_pred")))
         if true.shape != pred.shape:
             raise ValueError(
@@ -221,13 +222,13 @@ class Observed:
         total = self.weights.sum(axis=0)
         return np.divide(self.sum(values), total, out=np.full(len(total), np.nan), where=total > 0)
 
-    def constant(self):
-        """Which outputs (d,) have no two different values."""
+    def constant_mask(self):
+        """Mask (d,) of outputs without two different values."""
         seen = self.weights > 0
         return np.where(seen, self.true, -np.inf).max(axis=0) <= np.where(seen, self.true, np.inf).min(axis=0)
 
-    def at_least(self, count, metric):
-        """Which outputs (d,) have as many observed values; a warning names the others."""
+    def enough_mask(self, count, metric):
+        """Mask (d,) of outputs with at least `count` observed values; a warning names the others."""
         enough = (self.weights > 0).sum(axis=0) >= count
         if not enough.all():
             which = ", ".join(repr(self.names[j]) for j in np.flatnonzero(~enough))
@@ -240,14 +241,15 @@ class Observed:
 
 
 def _mean_error(name, size, y_true, y_pred, sample_weight, multioutput, of_mean=np.asarray):
-    """``of_mean`` of the mean size of each output's errors."""
-    seen = Observed.of(y_true, y_pred, sample_weight)
+    """``of_mean`` of the mean of ``size(error)`` of each output, averaged over outputs."""
+    seen = ObservedEntries.from_outputs(y_true, y_pred, sample_weight)
     _check_average(multioutput, seen, AVERAGES)
     errors = of_mean(seen.mean(size(seen.true - seen.pred)))
-    return _over_outputs(errors, seen.at_least(1, name), multioutput)
+    return _over_outputs(errors, seen.enough_mask(1, name), multioutput)
 
 
 def _columns(y, name):
+    """Outputs as columns (n, d)."""
     values = read_vectors(y, name)
     return values[:, None] if values.ndim == 1 else values
 
@@ -269,7 +271,7 @@ def _check_average(multioutput, seen, known):
 
 
 def _over_outputs(scores, counted, multioutput, variation=None):
-    """The scores (d,), or their mean over outputs that count, weighted by ``multioutput`` or their variation (d,)."""
+    """The scores (d,), or their mean over the outputs `counted`, weighted by `multioutput` or the variation (d,)."""
     if isinstance(multioutput, str) and multioutput == "raw_values":
         return np.where(counted, scores, np.nan)
     if multioutput is None or isinstance(multioutput, str):
@@ -278,5 +280,5 @@ def _over_outputs(scores, counted, multioutput, variation=None):
     else:
         weights = np.asarray(multioutput, dtype=float)
     total = weights[counted].sum()
-    with np.errstate(invalid="ignore"):  # minus infinity has weight 0 where an output does not vary
+    with np.errstate(invalid="ignore"):  # a constant output may have the score minus infinity, with weight 0
         return float(weights[counted] @ scores[counted] / total) if total else float("nan")

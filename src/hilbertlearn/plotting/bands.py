@@ -57,27 +57,36 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
     ax = axes_of(ax)
     low, high = (band.lower, band.upper) if hasattr(band, "lower") else band
     center = getattr(band, "center", None) if center is None else center
-    lower, upper, middle, seen = (_rows(values) for values in (low, high, center, y))
+    lower, upper, middle, observed = (_rows(values) for values in (low, high, center, y))
     grid = None if _is_irregular(lower) else _grid_of(band, low, grid, lower.shape[1])
-    for name, values in (("upper", upper), ("center", middle), ("y", seen)):
-        shape = lower.shape[:1] if _is_irregular(values) else lower.shape  # that have points of their own
-        if values is not None and values.shape != shape:
-            raise ValueError(f"{name} must have the shape {shape} of lower, got {values.shape}")
+    _check_shapes(lower, {"upper": upper, "center": middle, "y": observed})
     for place, i in enumerate(chosen_rows(samples, len(lower), 3)):
-        own = color or CYCLE[place % len(CYCLE)]
-        named = label if place == 0 else None
-        (points, below), (_, above) = _curve(lower, grid, i), _curve(upper, grid, i)
-        ax.fill_between(points, below, above, color=own, alpha=_OPACITY, linewidth=0, label=named)
-        for edge in (below, above):
-            ax.plot(points, edge, color=own, linewidth=0.7, alpha=0.8)
+        curve_color = color or CYCLE[place % len(CYCLE)]
+        _draw_band(ax, _curve(lower, grid, i), _curve(upper, grid, i), curve_color, label if place == 0 else None)
         if middle is not None:
-            ax.plot(*_curve(middle, grid, i), color=own, linewidth=1.8)
-        if seen is not None:
-            at, values = _curve(seen, grid, i)
-            marker = "o" if _is_irregular(seen) else _gap_marker(values)
+            ax.plot(*_curve(middle, grid, i), color=curve_color, linewidth=1.8)
+        if observed is not None:
+            at, values = _curve(observed, grid, i)
+            marker = "o" if _is_irregular(observed) else _gap_marker(values)
             ax.plot(at, values, color=BLACK, linewidth=1.0, linestyle="--", marker=marker, markersize=2.5)
     ax.margins(x=0)
     return tidy(ax, xlabel="t", ylabel="y(t)")
+
+
+def _check_shapes(lower, others):
+    """Raise unless all curves have the shape of the lower ones; irregular curves only their number."""
+    for name, values in others.items():
+        shape = lower.shape[:1] if _is_irregular(values) else lower.shape
+        if values is not None and values.shape != shape:
+            raise ValueError(f"{name} must have the shape {shape} of lower, got {values.shape}")
+
+
+def _draw_band(ax, lower, upper, color, label):
+    """Fill the area between two curves, pairs (points, values), and draw both."""
+    (points, below), (_, above) = lower, upper
+    ax.fill_between(points, below, above, color=color, alpha=_OPACITY, linewidth=0, label=label)
+    for edge in (below, above):
+        ax.plot(points, edge, color=color, linewidth=0.7, alpha=0.8)
 
 
 def plot_quantiles(x, quantiles, levels, ax=None, *, y=None, color=BLUE):

@@ -73,15 +73,18 @@ def plot_curves(
         points = getattr(band, "grid", None) if isinstance(drawn, IrregularFunctions) else drawn.axes[0]
         plot_band(ends, ax, grid=points, samples=rows, color=color)
     for place, i in enumerate(rows):
-        own, first = color or CYCLE[place % len(CYCLE)], place == 0
-        for k, ((points, values), style) in enumerate(zip(_lines(drawn, i), cycle(_STYLES))):
-            named = label if first and k == 0 else None
-            ax.plot(points, values, style, color=own, linewidth=linewidth, label=named)
-        for k, (points, values) in enumerate(_lines(seen, i) if seen is not None else ()):
-            named = y_label if first and k == 0 else None
-            ax.plot(points, values, **_line_style(seen, values, own), label=named)
+        names = (label, y_label) if place == 0 else (None, None)
+        _draw_sample(ax, drawn, seen, i, color or CYCLE[place % len(CYCLE)], names, linewidth)
     ax.margins(x=0)
     return tidy(ax, xlabel="t", ylabel="y(t)")
+
+
+def _draw_sample(ax, drawn, seen, i, color, names, linewidth):
+    """Draw the curves and the observations of sample i; names : of its first curve and observation, or None."""
+    for k, ((points, values), style) in enumerate(zip(_lines(drawn, i), cycle(_STYLES))):
+        ax.plot(points, values, style, color=color, linewidth=linewidth, label=names[0] if k == 0 else None)
+    for k, (points, values) in enumerate(_lines(seen, i) if seen is not None else ()):
+        ax.plot(points, values, **_line_style(seen, values, color), label=names[1] if k == 0 else None)
 
 
 def _read(curves, grid, name):

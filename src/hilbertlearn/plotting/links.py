@@ -122,11 +122,7 @@ def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, n
         raise ValueError(f"positions must have a row of two numbers for each of the {n} nodes, got {positions.shape}")
     if groups is not None and len(groups) != n:
         raise ValueError(f"groups must have a label for each of the {n} nodes, got {len(groups)}")
-    if named is None:
-        ends = dict.fromkeys(i for pair in pairs for i in pair[:2])
-        written = list(ends) if pairs else list(range(n if n <= _FEW else 0))
-    else:
-        written = [_place_of(name, place, "named") for name in named]
+    written = _named_nodes(named, pairs, place)
     ax = axes_of(ax)
     first, second = scipy.sparse.triu(known.adjacency).nonzero()
     _draw(ax, positions, np.column_stack([first, second]), GREY, 0.9, 0.6, 1, "known links")
@@ -140,6 +136,15 @@ def plot_links(graph, ax=None, *, predicted=None, positions=None, groups=None, n
     ax.margins(0.08)
     ax.set_axis_off()
     return ax
+
+
+def _named_nodes(named, pairs, place):
+    """Positions of the nodes whose names are written; by default the ends of predicted links, or all of few nodes."""
+    if named is not None:
+        return [_place_of(name, place, "named") for name in named]
+    if pairs:
+        return list(dict.fromkeys(i for pair in pairs for i in pair[:2]))
+    return list(range(len(place) if len(place) <= _FEW else 0))
 
 
 def _predicted_pairs(predicted, place, n):
