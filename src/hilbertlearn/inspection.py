@@ -238,8 +238,8 @@ def point_residuals(state: State):
     rows = unit_duals(state) if seen.residuals is None else seen.residuals
     if seen.observation_points is not None:
         return [
-            (points, own[: len(points)] / root)
-            for own, (points, root) in zip(rows, seen.observation_points, strict=True)
+            (points, row[: len(points)] / root)
+            for row, (points, root) in zip(rows, seen.observation_points, strict=True)
         ]
     if seen.residuals is None and state.left_out is not None:
         rows = np.where(np.isfinite(state.left_out.Y), rows, np.nan)
@@ -249,7 +249,7 @@ def point_residuals(state: State):
     points = np.repeat(
         points, values.shape[1] // len(points), axis=0
     )  # one for each curve and quantile level of a sample
-    return [(points[np.isfinite(own)], own[np.isfinite(own)]) for own in values]
+    return [(points[np.isfinite(row)], row[np.isfinite(row)]) for row in values]
 
 
 def deviating_points(state: State, cutoff):
@@ -266,15 +266,15 @@ def deviating_points(state: State, cutoff):
 
 def _local_scales(seen, sizes):
     """Robust standard deviations over samples, at the points of each sample; zeros where few points are shared."""
-    points, inverse = np.unique(np.concatenate([own for own, _ in seen]), axis=0, return_inverse=True)
+    points, inverse = np.unique(np.concatenate([points for points, _ in seen]), axis=0, return_inverse=True)
     inverse = inverse.ravel()
     if 2 * len(points) > len(inverse):  # most points belong to one curve
-        return [np.zeros(len(own)) for own in sizes]
+        return [np.zeros(len(size)) for size in sizes]
     flat = np.concatenate(sizes)
     order = np.argsort(inverse, kind="stable")
     groups = np.split(flat[order], np.cumsum(np.bincount(inverse))[:-1])
     scales = MAD_TO_DEVIATION * np.array([np.median(group) for group in groups])
-    return np.split(scales[inverse], np.cumsum([len(own) for own in sizes])[:-1])
+    return np.split(scales[inverse], np.cumsum([len(size) for size in sizes])[:-1])
 
 
 def _stretches(state: State, cutoff) -> dict[str, np.ndarray]:
@@ -285,8 +285,8 @@ def _stretches(state: State, cutoff) -> dict[str, np.ndarray]:
     for k in range(dimension):
         suffix = "" if dimension == 1 else f"_{k + 1}"
         for name, end in (("start", np.min), ("end", np.max)):
-            columns[name + suffix] = np.array([end(own[:, k]) if len(own) else np.nan for own in deviating])
+            columns[name + suffix] = np.array([end(rows[:, k]) if len(rows) else np.nan for rows in deviating])
     points = np.empty(len(deviating), dtype=object)
-    for i, own in enumerate(deviating):
-        points[i] = np.unique(own[:, 0]) if dimension == 1 else np.unique(own, axis=0)
-    return columns | {"n_points": np.array([len(own) for own in points]), "points": points}
+    for i, rows in enumerate(deviating):
+        points[i] = np.unique(rows[:, 0]) if dimension == 1 else np.unique(rows, axis=0)
+    return columns | {"n_points": np.array([len(rows) for rows in points]), "points": points}

@@ -326,8 +326,8 @@ def _genres(n_movies, rng):
     genres = np.zeros((n_movies, len(GENRES)), dtype=int)
     draws = 1 + _zipf(len(GENRES) - 1, rng, 3 * n_movies).reshape(n_movies, 3)  # no movie is of genre "unknown"
     for j, column in enumerate(draws.T):
-        some = rng.uniform(size=n_movies) < (1.0, 0.5, 0.2)[j]
-        genres[some, column[some]] = 1
+        drawn = rng.uniform(size=n_movies) < (1.0, 0.5, 0.2)[j]
+        genres[drawn, column[drawn]] = 1
     return genres
 
 

@@ -49,9 +49,9 @@ class FunctionalScorer(BaseEstimator):
         if seen.all():
             return _score(scorer, T, P, sample_weight)
         scores = [
-            _score(scorer, T[own, j], P[own, j], None if sample_weight is None else np.asarray(sample_weight)[own])
-            for j, own in enumerate(seen.T)
-            if own.any()
+            _score(scorer, T[rows, j], P[rows, j], None if sample_weight is None else np.asarray(sample_weight)[rows])
+            for j, rows in enumerate(seen.T)
+            if rows.any()
         ]
         if not scores:
             raise ValueError("y has no observed value to score; give at least one")

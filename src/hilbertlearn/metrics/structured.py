@@ -150,7 +150,7 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
     Returns
     -------
     tau : float
-        Between -1 and 1; NaN, which is told, when no sample of positive weight has an order.
+        Between -1 and 1; NaN, with a warning, if no sample of positive weight has an order.
 
     References
     ----------
@@ -351,9 +351,11 @@ def _common_labels(Y_true, Y_pred):
         return np.array([(len(a & b), len(a) + len(b)) for a, b in zip(Y_true, Y_pred)]).T
     true, pred = _rows(Y_true, Y_pred)
     for Y, name in ((true, "Y_true"), (pred, "Y_pred")):
-        odd = Y[~np.isin(Y, (0, 1))]
-        if len(odd):
-            raise ValueError(f"{name} must have entries 0 and 1 only, or be a list of sets of labels; got {odd[0]:g}")
+        invalid = Y[~np.isin(Y, (0, 1))]
+        if len(invalid):
+            raise ValueError(
+                f"{name} must have entries 0 and 1 only, or be a list of sets of labels; got {invalid[0]:g}"
+            )
     return (true * pred).sum(axis=1), (true + pred).sum(axis=1)
 
 

@@ -161,12 +161,12 @@ def _curve(values, grid, i):
     """Points (m,), in order, and values (m,) of one curve."""
     if not _is_irregular(values):
         return grid, values[i]
-    points, own = (np.asarray(part[i], dtype=float) for part in (values.points, values.values))
-    own = own[:, 0] if own.ndim == 2 and own.shape[1] == 1 else own
-    if own.ndim != 1:
-        raise ValueError(f"plot_band draws single curves over one variable, got {own.shape[1]} curves a sample")
+    points, curve = (np.asarray(part[i], dtype=float) for part in (values.points, values.values))
+    curve = curve[:, 0] if curve.ndim == 2 and curve.shape[1] == 1 else curve
+    if curve.ndim != 1:
+        raise ValueError(f"plot_band draws single curves over one variable, got {curve.shape[1]} curves a sample")
     order = np.argsort(points, kind="stable")
-    return points[order], own[order]
+    return points[order], curve[order]
 
 
 def _rows(values):

@@ -46,8 +46,8 @@ def plot_importances(model, ax=None, *, names=None, shape=None, n_shown=20):
     ['dose', 'weight', 'age']
     """
     check_number(n_shown, "n_shown", integer=True)
-    values, own = _importances(model)
-    names = [str(name) for name in (own if names is None else names)]
+    values, default_names = _importances(model)
+    names = [str(name) for name in (default_names if names is None else names)]
     if len(names) != len(values):
         raise ValueError(f"names must have one for each of the {len(values)} inputs, got {len(names)}")
     if shape is not None and (len(shape) != 2 or np.prod(shape) != len(values)):

@@ -108,7 +108,9 @@ def read_axes(grid, origins=None):
         raise ValueError(
             f"grid must be an array of points, or a tuple of them for several variables, got {reprlib.repr(grid)}"
         ) from error
-    if origins is not None and any(own is not None and origin is None for (_, own), origin in zip(read, wanted)):
+    if origins is not None and any(
+        date_origin is not None and origin is None for (_, date_origin), origin in zip(read, wanted)
+    ):
         raise ValueError(f"grid has dates, and the training outputs have numbers for points; got {reprlib.repr(grid)}")
     return tuple(axis for axis, _ in read), tuple(origin for _, origin in read)
 

@@ -55,11 +55,11 @@ def _columns(values, nodes, key):
         kinds = sorted(set(values))
         return (np.array(values)[:, None] == kinds).astype(float), [f"{key}_{kind}" for kind in kinds]
     rows = [_vector(value) for value in values]
-    odd = [i for i, row in enumerate(rows) if row.shape != rows[0].shape or not row.size]
-    if odd:
+    invalid = [i for i, row in enumerate(rows) if row.shape != rows[0].shape or not row.size]
+    if invalid:
         raise ValueError(
             f"attribute {key!r} must be a number, text, or a vector of one length for all nodes, got "
-            f"{values[odd[0]]!r} for {nodes[odd[0]]!r} beside {values[0]!r} for {nodes[0]!r}; remove it, "
+            f"{values[invalid[0]]!r} for {nodes[invalid[0]]!r} beside {values[0]!r} for {nodes[0]!r}; remove it, "
             "or give features X"
         )
     return np.array(rows, dtype=float), [f"{key}_{j}" for j in range(len(rows[0]))]

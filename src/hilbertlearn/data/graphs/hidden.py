@@ -60,12 +60,12 @@ def _is_pair(pair):
 
 def _mask_by_name(frame, names, name):
     """The mask of a square data frame of booleans, with rows and columns matched by name."""
-    own, values = as_names(frame.index, name), values_of(frame)
-    place = find_positions(names, own)
-    if len(own) != len(names) or (place < 0).any():
+    frame_names, values = as_names(frame.index, name), values_of(frame)
+    place = find_positions(names, frame_names)
+    if len(frame_names) != len(names) or (place < 0).any():
         raise ValueError(
             f"{name} must be a mask of booleans whose index and columns are the graph's nodes, {abbreviate(names)}, "
-            f"got a data frame of shape {frame.shape} with {abbreviate(own)}"
+            f"got a data frame of shape {frame.shape} with {abbreviate(frame_names)}"
         )
     return checked_mask(scipy.sparse.csr_array(values[np.ix_(place, place)]), name)
 

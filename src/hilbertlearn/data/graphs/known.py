@@ -263,5 +263,7 @@ def _read_groups(groups, name):
     if not is_unlabelled.any():
         return _GraphInput(groups_graph(labels, name))
     all_nodes, unlabelled = np.arange(len(labels), dtype=np.int32), np.flatnonzero(is_unlabelled)
-    hidden = mask_of_rows([np.delete(all_nodes, i) if own else unlabelled for i, own in enumerate(is_unlabelled)])
+    hidden = mask_of_rows(
+        [np.delete(all_nodes, i) if hide_all else unlabelled for i, hide_all in enumerate(is_unlabelled)]
+    )
     return _GraphInput(groups_graph(labels, name), hidden)

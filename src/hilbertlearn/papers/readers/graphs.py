@@ -89,7 +89,7 @@ def words_of_own_papers(doc_author, doc_word, random_state=None):
     As many authors as possible have a paper (a maximum matching); the papers beyond are given to one of their authors
     at random. Features without common papers cannot be had pair by pair: the similarities of two authors by the papers
     that they did not write together are no kernel (not positive semi-definite), and most co-authors have no others. A
-    common paper still speaks of its one owner here; in ``separate_papers`` it does of nobody if it makes a link.
+    common paper provides words of one author here; in ``separate_papers`` it provides none where it makes a link.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def words_of_own_papers(doc_author, doc_word, random_state=None):
     doc_word : sparse matrix of shape (n_papers, n_words)
         Counts.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def separate_papers(data, input_share=0.5, *, random_state=None):
     input_share : float, default=0.5
         Share of the papers of several authors that are for the inputs.
     random_state : int, RandomState instance or None, default=None
-        Seed of what is drawn.
+        Seed of the random numbers.
 
     Returns
     -------
