@@ -7,17 +7,20 @@ numbers. Operator-valued kernels return blocks (n, m, d, d).
 
 A kernel class may define these attributes and methods:
 
-=================================  ===============================================================================
+=================================  =====================================================================================
 ``positive_definite = True``       Gram matrices are positive semi-definite and are not checked
 ``operator_valued = True``         values are matrices (d, d)
 ``provides_operator = True``       the kernel contains the output operator
 ``reads_columns = True``           inputs are data frames, given as ``InputTable``
 ``accepts_missing = True``         inputs may contain NaN
 ``accepts_any_input = True``       inputs reach the kernel unchecked
+``selects_by_name = True``         columns are selected by name, so that their order and further columns do not matter
+``returns_gram = False``           values have more axes than a Gram matrix
+``scalar_kernel``                  the kernel that is evaluated on inputs, inside a kernel built from outputs
 ``diagonal(X)``                    computes ``k(x, x)`` without a Gram matrix
-``rate_is_searched``               the rate is left to leave-one-out errors; ``with_rate(factor)`` changes it
+``rate_is_searched``               the rate is selected by leave-one-out errors; ``with_rate(factor)`` changes it
 ``variants(X, C, sample_weight)``  kernels to try after a fit with coefficients C
-=================================  ===============================================================================
+=================================  =====================================================================================
 
 Decisions
 ---------
