@@ -32,9 +32,9 @@ forest with a child index outside of its tree  refused      refused; crash with 
 =============================================  ===========  =========================
 
 skops loads more estimators, but forests, ``GridSearchCV`` and every class of this package only after the user has
-declared them trusted, and it does not check what compiled code follows. It would be a dependency and a second format
-within the file, because estimators here hold estimators of scikit-learn and are held by them. An estimator that is
-refused here can still be stored by itself with skops.
+declared them trusted, and it does not check the numbers that compiled code follows. It would be a dependency and a
+second format within the file, because estimators here hold estimators of scikit-learn and are held by them. An
+estimator that is refused here can still be stored by itself with skops.
 
 Forged files were tried as well: 3 542 files of all estimators in the table, each with one learnt attribute cut,
 repeated, transposed or overwritten. None crashed a prediction; support vector machines, which are not in the table,

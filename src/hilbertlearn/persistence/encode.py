@@ -133,8 +133,8 @@ class Encoder:
         public_name = packages.name_type(value) if isinstance(value, type) else packages.name_function(value)
         if public_name is not None:
             return {"is": "type" if isinstance(value, type) else "function", "of": [public_name]}
-        what = f"the {'class' if isinstance(value, type) else 'function'} {getattr(value, '__qualname__', value)}"
-        return {"is": "import", "of": [self._import_path(value, what, path)]}
+        label = f"the {'class' if isinstance(value, type) else 'function'} {getattr(value, '__qualname__', value)}"
+        return {"is": "import", "of": [self._import_path(value, label, path)]}
 
     def _imported_class(self, value, path):
         """The name of a class of the user."""
@@ -145,19 +145,19 @@ class Encoder:
             raise TypeError(f"{path or 'model'} is a {package} {cls.__qualname__}, which is not stored; {remedy}")
         return IMPORTED + self._import_path(cls, f"an object of the class {cls.__qualname__}", path)
 
-    def _import_path(self, value, what, path):
+    def _import_path(self, value, label, path):
         """``module:name`` of a function or a class."""
         module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
         if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) or not module or not name:
-            raise TypeError(f"{path or 'model'} is {what}, which cannot be stored; give a function of a module")
+            raise TypeError(f"{path or 'model'} is {label}, which cannot be stored; give a function of a module")
         if "<" in name or module == "__main__":
             raise TypeError(
-                f"{path or 'model'} is {what}, which has no name that another process could import it by; define it at "
+                f"{path or 'model'} is {label}, which has no name that another process could import it by; define it at "
                 "the top of a module of its own, and save with functions=True"
             )
         if not self.functions:
             raise TypeError(
-                f"{path or 'model'} is {what} of {module}, code that a file cannot hold; save(..., functions=True) "
+                f"{path or 'model'} is {label} of {module}, code that a file cannot hold; save(..., functions=True) "
                 f"stores that it is imported as {module}:{name}, and load(..., functions=True) imports it"
             )
         return f"{module}:{name}"

@@ -57,8 +57,8 @@ class LinkBaseline(LinkEstimator):
         """
         nodes = self._read_nodes(X, y)
         if nodes.X is None or nodes.graph.hidden.nnz:
-            what = "features X" if nodes.X is None else "a graph without hidden pairs"
-            raise ValueError(f"{type(self).__name__} needs {what}; LinkPredictor does not")
+            missing = "features X" if nodes.X is None else "a graph without hidden pairs"
+            raise ValueError(f"{type(self).__name__} needs {missing}; LinkPredictor does not")
         X, W = nodes.X, nodes.graph.adjacency
         self._order_, self.n_labelled_ = nodes.order, W.shape[0]
         training = slice(None if self._transductive else self.n_labelled_)

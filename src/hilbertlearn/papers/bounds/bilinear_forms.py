@@ -4,7 +4,7 @@ A loss of z where y is true is
 
     Delta(z, y) = <phi(z), T phi(y)> + u(z) + v(y)        ||T|| <= norm,   ||phi||^2 <= square
 
-with functions u and v of one output alone. Most losses here are a constant less a kernel. Losses of numbers in an
+with functions u and v of one output alone. Most losses here are a constant minus a kernel. Losses of numbers in an
 interval [a, b] of length w take ``phi(y)(t) = sign(y - t) / 2``, a function on the interval of squared norm w / 4, and
 for T the integral operator of the mixed derivative of Delta: for a loss of z - y that is a convolution with its second
 derivative, whose norm is at most the variation of the first over a stretch of length w. Integrated by parts,
@@ -34,7 +34,7 @@ _GRID = 4000  # steps on an interval, on which variations and extremes are compu
 class BilinearForm:
     """Bounds on the parts of a loss: see the docstring of the module."""
 
-    features: str  # what phi is
+    features: str  # description of phi
     norm: float  # of T
     square: float  # largest ||phi||^2
     u: tuple[float, float] = (0.0, 0.0)  # smallest and largest
