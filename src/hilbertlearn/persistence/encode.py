@@ -152,8 +152,8 @@ class Encoder:
             raise TypeError(f"{path or 'model'} is {label}, which cannot be stored; give a function of a module")
         if "<" in name or module == "__main__":
             raise TypeError(
-                f"{path or 'model'} is {label}, which has no name that another process could import it by; define it at "
-                "the top of a module of its own, and save with functions=True"
+                f"{path or 'model'} is {label}, which has no name that another process could import it by; define it "
+                "at the top of a module of its own, and save with functions=True"
             )
         if not self.functions:
             raise TypeError(
