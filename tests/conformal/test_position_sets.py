@@ -34,6 +34,8 @@ def test_given_scores_that_are_none():
     assert_refused(lambda: sets_of_scores(values[:3], [0] * 3, values), ["9 samples", "3"])
     assert_refused(lambda: sets_of_scores(values, [0] * 8 + [2], values), ["true_index[8]", "2"])
     assert_refused(lambda: sets_of_scores(values, [0] * 8, values), ["true_index", "8"])
-    assert_refused(lambda: sets_of_scores([*values[:8], [np.nan, 1]], [0] * 9, values), ["held_out[8]", "finite"])
+    assert_refused(
+        lambda: sets_of_scores([*values[:8], [np.nan, 1]], [0] * 9, values), ["calibration_scores[8]", "finite"]
+    )
     assert_refused(lambda: sets_of_scores(values, [0] * 9, [[]]), ["scores[0]", "at least one"])
     assert_refused(lambda: sets_of_scores(values, [0] * 9, values, score="loss"), ["loss"])

@@ -72,7 +72,20 @@ class CandidateSets(Sequence):
 
     @classmethod
     def from_members(cls, rules, sets, conforms=None):
-        """Build from triples, for each query: its members after reading, or None, their positions, their p-values."""
+        """Build from the members of each set.
+
+        Parameters
+        ----------
+        rules : OutputRules
+        sets : list of m triples
+            The members after reading, or None where they are not listed; their positions; their p-values.
+        conforms : callable, default=None
+            Tests outputs (m,) where sets may not be listed.
+
+        Returns
+        -------
+        sets : CandidateSets
+        """
         members, indices, p_values = ([one[part] for one in sets] for part in range(3))
         in_user_form = [None if one is None else restore_form(one, rules.form) for one in members]
         return cls(in_user_form, indices, p_values, rules, members, conforms)
@@ -85,7 +98,16 @@ class CandidateSets(Sequence):
         return np.array([np.inf if own is None else len(own) for own in self.members])
 
     def contains(self, y):
-        """Which outputs, one for each query, are in its set, (m,)."""
+        """Test which outputs are in their sets.
+
+        Parameters
+        ----------
+        y : outputs, one for each query, in the form of the training outputs
+
+        Returns
+        -------
+        inside : (m,) array of bool
+        """
         outputs = _read(self.rules, y, len(self))
         if self.conforms is not None:
             return self.conforms(outputs)
@@ -155,7 +177,25 @@ class Balls:
     def from_scores(
         cls, models: ObjectModels, objective: OutputObjective, X, scores, level, weights=None, query_weights=None
     ):
-        """The balls of queries X; scores, weights : (n,) of the calibration samples, query_weights : (m,)."""
+        """Compute the balls of queries.
+
+        Parameters
+        ----------
+        models : ObjectModels
+        objective : OutputObjective
+            Of the model for point predictions.
+        X : inputs of m queries
+        scores : (n,) array
+            Losses of the calibration samples.
+        level : float
+        weights : (n,) array, default=None
+            Of the calibration samples.
+        query_weights : (m,) array, default=None
+
+        Returns
+        -------
+        balls : Balls
+        """
         rules, queries, final = objective.rules, models.queries(X), objective.queries(X)
         m = _num_samples(X)
         radius = np.full(m, np.nan)
@@ -177,7 +217,16 @@ class Balls:
         return cls(center, radius, rules, models, queries, scores, level, weights, query_weights)
 
     def contains(self, y):
-        """Which outputs, one for each query, are in its set, (m,)."""
+        """Test which outputs are in their sets.
+
+        Parameters
+        ----------
+        y : outputs, one for each query, in the form of the training outputs
+
+        Returns
+        -------
+        inside : (m,) array of bool
+        """
         outputs = _read(self.rules, y, len(self.radius))
         result = np.empty(len(self.radius), dtype=bool)
         for q in range(len(result)):

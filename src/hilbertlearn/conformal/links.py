@@ -9,7 +9,7 @@ from sklearn.base import clone
 from .link_calibration import LinkCalibration, fit_link_models, read_pairs, split_pairs
 from .output_sets import OutputSets, refuse_candidates
 from .splits import check_enough
-from .wrapped import fit_model, unwrap_all
+from .wrapped import fit_model, unwrap
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -24,7 +24,7 @@ class LinkSets(OutputSets):
     def fit(cls, settings, X, y, sample_weight=None, groups=None, candidates_per_query=None):
         refuse_candidates(candidates_per_query)
         estimator = settings.estimator
-        if unwrap_all(estimator)[0] is not estimator:
+        if unwrap(estimator, sklearn_searches=True)[0] is not estimator:
             raise TypeError("estimator: pairs of nodes go to a LinkPredictor itself; transform the features before")
         if sample_weight is not None or groups is not None:
             raise ValueError("sample_weight and groups are not for links: pairs of nodes count alike; leave them out")

@@ -46,12 +46,25 @@ class PartnerSets(Sequence):
 
     @classmethod
     def from_ranks(cls, nodes, others, below, scores, is_open, total, level):
-        """Build from arrays (m, l) of pairs of nodes with others.
+        """Build from the ranks of pairs of m nodes with l others.
 
-        below : number of calibration links with better scores
-        scores : minus the score
-        is_open : whether a pair may be in a set
-        total : number of calibration links
+        Parameters
+        ----------
+        nodes : (m,) array of names
+        others : (l,) array of names
+        below : (m, l) array
+            Number of calibration links with better scores.
+        scores : (m, l) array
+            Minus the score.
+        is_open : (m, l) array of bool
+            Whether a pair may be in a set.
+        total : float
+            Number of calibration links.
+        level : float
+
+        Returns
+        -------
+        sets : PartnerSets
         """
         inside = is_open & (below < rank(level, int(total)) - 0.5)
         sets, p_values = [], []

@@ -33,8 +33,8 @@ class PositionSets(Sequence):
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import sets_of_scores
-    >>> held_out = [np.array([0.9, 0.1]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
-    >>> sets = sets_of_scores(held_out, [0, 0, 1, 0], [np.array([0.4, 0.0])], level=0.8)
+    >>> known = [np.array([0.9, 0.1]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
+    >>> sets = sets_of_scores(known, [0, 0, 1, 0], [np.array([0.4, 0.0])], level=0.8)
     >>> sets[0], sets.contains([1])
     (array([0]), array([False]))
     """
@@ -48,7 +48,16 @@ class PositionSets(Sequence):
         return np.array([len(one) for one in self.sets], dtype=int)
 
     def contains(self, positions):
-        """Test which positions (m,), one for each query, are in their sets."""
+        """Test which positions are in their sets.
+
+        Parameters
+        ----------
+        positions : (m,) array of int, one for each query
+
+        Returns
+        -------
+        inside : (m,) array of bool
+        """
         return np.array([place in one for place, one in zip(positions, self.sets, strict=True)], dtype=bool)
 
     def __len__(self):
@@ -58,7 +67,9 @@ class PositionSets(Sequence):
         return self.sets[i]
 
 
-def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", allow_empty=False) -> PositionSets:
+def sets_of_scores(
+    calibration_scores, true_index, scores, *, level=0.9, score="auto", allow_empty=False
+) -> PositionSets:
     """Sets of candidates that conform to calibration samples, to which the model was not fitted.
 
     The true candidate of a new sample is in its set with probability at least ``level``, if the sample is exchangeable
@@ -66,7 +77,7 @@ def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", all
 
     Parameters
     ----------
-    held_out : list of n arrays (c_i,)
+    calibration_scores : list of n arrays (c_i,)
         Scores of the candidates of each calibration sample, the larger the better.
     true_index : (n,) array of int
         Position of the true candidate of each calibration sample.
@@ -93,29 +104,29 @@ def sets_of_scores(held_out, true_index, scores, *, level=0.9, score="auto", all
     --------
     >>> import numpy as np
     >>> from hilbertlearn.conformal import sets_of_scores
-    >>> held_out = [np.array([0.9, 0.1, 0.2]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
-    >>> sets = sets_of_scores(held_out, [0, 0, 1, 0], [np.array([0.4, 0.3, 0.35, 0.0])], level=0.8)
+    >>> known = [np.array([0.9, 0.1, 0.2]), np.array([0.5, 0.6]), np.array([0.0, 0.8]), np.array([0.7, 0.3])]
+    >>> sets = sets_of_scores(known, [0, 0, 1, 0], [np.array([0.4, 0.3, 0.35, 0.0])], level=0.8)
     >>> sets[0], sets.sizes
     (array([0, 2, 1]), array([3]))
     """
     level, candidate_score = check_level(level), as_candidate_score(score) or Gap()
     if candidate_score.by_loss:
         raise ValueError("score='loss' needs predictions and their loss; use another score of scores")
-    true_index = np.asarray(true_index)
-    if len(true_index) != len(held_out):
-        raise ValueError(f"true_index must have one entry a sample, got {len(true_index)} for {len(held_out)}")
-    if len(held_out) < samples_needed(level):
+    true_index, n = np.asarray(true_index), len(calibration_scores)
+    if len(true_index) != n:
+        raise ValueError(f"true_index must have one entry a sample, got {len(true_index)} for {n}")
+    if n < samples_needed(level):
         raise ValueError(
-            f"level={level:g} needs at least {samples_needed(level)} samples that are held out, got {len(held_out)}; "
-            "lower level, or give more"
+            f"level={level:g} needs at least {samples_needed(level)} samples for calibration, got {n}; lower level, or "
+            "give more"
         )
-    calibration_scores = np.empty(len(held_out))
-    for i, (values, place) in enumerate(zip(held_out, true_index, strict=True)):
-        values = _check_scores(values, f"held_out[{i}]")
+    true_scores = np.empty(n)
+    for i, (values, place) in enumerate(zip(calibration_scores, true_index, strict=True)):
+        values = _check_scores(values, f"calibration_scores[{i}]")
         if not 0 <= place < len(values):
             raise ValueError(f"true_index[{i}] is {place}, of {len(values)} candidates; give the true one's position")
-        calibration_scores[i] = candidate_score(-values)[place]
-    ranks = WeightedRanks.from_scores(calibration_scores, np.zeros(len(held_out), dtype=int), 1)
+        true_scores[i] = candidate_score(-values)[place]
+    ranks = WeightedRanks.from_scores(true_scores, np.zeros(n, dtype=int), 1)
     sets, p_values = [], []
     for i, values in enumerate(scores):
         values = _check_scores(values, f"scores[{i}]")

@@ -20,7 +20,7 @@ from .quantiles import QuantileSets
 from .regions import Band, Region
 from .rows import RowSets
 from .settings import ConformalSettings
-from .wrapped import check_estimator, strategy_name, unwrap_all
+from .wrapped import check_estimator, strategy_name, unwrap
 
 STRATEGIES: dict[str, type[OutputSets]] = {
     "rows": RowSets,
@@ -36,7 +36,7 @@ def _offers(name):
     def check(predictor):
         methods = predictor._strategy.methods
         if name not in methods:
-            estimator = type(unwrap_all(predictor._wrapped())[0]).__name__
+            estimator = type(unwrap(predictor._wrapped(), sklearn_searches=True)[0]).__name__
             alternatives = " or ".join([", ".join(methods[:-1]), methods[-1]] if len(methods) > 1 else methods)
             raise AttributeError(f"{name}: not available for the outputs of {estimator}; use {alternatives}")
 

@@ -115,8 +115,11 @@ class QuantileCalibration(Calibration):
 class QuantileSets(RowSets):
     """Intervals, regions and bands around the quantiles that the estimator predicts."""
 
-    @classmethod
-    def _score(cls, score):
+    calibration_class = QuantileCalibration
+
+    @staticmethod
+    def as_score(score):
+        """The score of quantiles, from "auto" only."""
         if not isinstance(score, QuantileDistance) and score != "auto":
             raise ValueError(
                 f"score={score!r} is of residuals around one prediction, and the estimator predicts quantiles; "
@@ -128,7 +131,3 @@ class QuantileSets(RowSets):
     def _output_form(cls, settings, y):
         form, _ = super()._output_form(settings, y)
         return QuantileForm.from_levels(form, quantile_levels(settings.estimator), settings.level), None
-
-    @classmethod
-    def _calibration(cls, models, score, data, level):
-        return QuantileCalibration(models, score, data.outputs[models.rows], data.weights[models.rows], level)

@@ -34,7 +34,19 @@ class Region:
 
     @classmethod
     def from_calibration(cls, calibration: Calibration, X, form: OutputForm, query_weights=None):
-        """The sets of queries X with weights (m,)."""
+        """Compute the sets of queries.
+
+        Parameters
+        ----------
+        calibration : Calibration
+        X : inputs of m queries
+        form : OutputForm
+        query_weights : (m,) array, default=None
+
+        Returns
+        -------
+        sets : Region
+        """
         return cls(calibration, X, form, calibration.hull(X, query_weights), query_weights)
 
     def __len__(self):
@@ -100,7 +112,12 @@ class Box(Region):
     """
 
     def volume(self):
-        """Volumes (m,) of the boxes from ``lower`` to ``upper``."""
+        """Volumes of the boxes from ``lower`` to ``upper``.
+
+        Returns
+        -------
+        volumes : (m,) array
+        """
         lower, upper = self.ends
         return np.prod(np.maximum(upper - lower, 0.0), axis=1)
 
@@ -139,7 +156,21 @@ class Band(Region):
 
     @classmethod
     def from_calibration(cls, calibration: Calibration, X, form: OutputForm, query_weights=None, grid=None):
-        """The bands of queries X with weights (m,), at the points `grid` or the training points."""
+        """Compute the bands of queries.
+
+        Parameters
+        ----------
+        calibration : Calibration
+        X : inputs of m queries
+        form : OutputForm
+        query_weights : (m,) array, default=None
+        grid : (m,) array or tuple of arrays, default=None
+            Points of the bands; None is the training grid.
+
+        Returns
+        -------
+        bands : Band
+        """
         if grid is None:
             return cls(calibration, X, form, calibration.hull(X, query_weights), query_weights)
         band_form, interpolate = form.on_grid(grid)
@@ -158,7 +189,12 @@ class Band(Region):
         return self.form.array(upper - lower)
 
     def mean_width(self):
-        """Mean width (m,) over the domain: by the trapezoidal rule where the grid is known, else over the columns."""
+        """Mean width over the domain: by the trapezoidal rule where the grid is known, else over the columns.
+
+        Returns
+        -------
+        widths : (m,) array
+        """
         lower, upper = self.ends
         return self.form.mean(upper - lower)
 
@@ -189,10 +225,14 @@ class Ellipsoid(Region):
     """
 
     def volume(self):
-        """Volumes (m,): exact with one model; a Monte Carlo estimate with several, the same in every call.
+        """Volumes of the sets: exact with one model; a Monte Carlo estimate with several, the same in every call.
 
         Any point of the set lies in the ellipsoid of at least one calibration sample. Points are drawn from these
         ellipsoids in proportion to their volumes, clipped above, and weighted by the inverse of their density.
+
+        Returns
+        -------
+        volumes : (m,) array
         """
         calibration, out = self.calibration, np.empty(len(self))
         scales, sizes = calibration.scales_by_sample, calibration.sizes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -29,16 +29,19 @@ class RowSets(OutputSets):
     """Intervals, regions and bands."""
 
     methods = ("predict_interval", "predict_region", "predict_band")
+    calibration_class: ClassVar[type[Calibration]] = Calibration
 
     calibration: Calibration
     form: OutputForm
+
+    as_score = staticmethod(as_score)
 
     # ---------------------------------------------------------------- fit
 
     @classmethod
     def fit(cls, settings, X, y, sample_weight=None, groups=None, candidates_per_query=None):
         refuse_candidates(candidates_per_query)
-        score = cls._score(settings.score)
+        score = cls.as_score(settings.score)
         check_has_outputs(y)
         form, curves = cls._output_form(settings, y)
         data = RowData.from_arguments(X, y, sample_weight, groups, form)
@@ -63,7 +66,9 @@ class RowSets(OutputSets):
         return cls(
             estimator=estimator,
             columns=columns,
-            calibration=cls._calibration(models, score, data, settings.level),
+            calibration=cls.calibration_class(
+                models, score, data.outputs[models.rows], data.weights[models.rows], settings.level
+            ),
             method=method,
             closed_form=full.machine is not None,
             n_calibration=len(models.rows),
@@ -71,19 +76,11 @@ class RowSets(OutputSets):
         )
 
     @classmethod
-    def _score(cls, score) -> Score:
-        return as_score(score)
-
-    @classmethod
     def _output_form(cls, settings: ConformalSettings, y):
         """The form of outputs, and the form of curves whose scales are smoothed, None for other outputs."""
         has_grid, grid = grid_setting(settings.estimator)
         form = OutputForm.from_outputs(indexable(y)[0], grid)
         return form, form if has_grid or has_points(y) else None
-
-    @classmethod
-    def _calibration(cls, models: RowModels, score, data: RowData, level) -> Calibration:
-        return Calibration(models, score, data.outputs[models.rows], data.weights[models.rows], level)
 
     # ---------------------------------------------------------------- predict
 

@@ -54,9 +54,8 @@ class RowData(CalibrationData):
         if form.irregular:
             y = with_common_domain(y)
         outputs = form.observations(y)
-        weights, rows = _check_rows(X, outputs.is_observed, sample_weight)
-        groups = _check_groups(groups, len(outputs))
-        return cls(X=X, y=y, sample_weight=weights, rows=rows, groups=groups, outputs=outputs, form=form)
+        used = _check_samples(X, outputs.is_observed, sample_weight, groups)
+        return cls(X=X, y=y, outputs=outputs, form=form, **used)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +69,7 @@ class ObjectData(CalibrationData):
         """Check the arguments of ``fit``."""
         check_has_outputs(y)
         X, outputs = indexable(X)[0], StructuredOutputs.from_y(y)
-        weights, rows = _check_rows(X, outputs.known, sample_weight)
-        groups = _check_groups(groups, len(outputs))
-        return cls(X=X, y=y, sample_weight=weights, rows=rows, groups=groups, outputs=outputs)
+        return cls(X=X, y=y, outputs=outputs, **_check_samples(X, outputs.known, sample_weight, groups))
 
     def outputs_for(self, estimator, rows):
         """Outputs of some samples: after reading, with the labels of all samples, unless a search splits them again."""
@@ -85,15 +82,18 @@ def check_has_outputs(y):
         raise ValueError("This ConformalPredictor estimator requires y to be passed, but the target y is None.")
 
 
-def _check_rows(X, is_observed, sample_weight):
-    """Checked sample weights (N,) or None, and positions (n,) of the samples in use."""
+def _check_samples(X, is_observed, sample_weight, groups) -> dict:
+    """Checked sample weights and groups, and positions (n,) of the samples in use."""
     n = _num_samples(X)
     if len(is_observed) != n:
         raise ValueError(f"X and y must have as many samples, got inconsistent numbers {n} and {len(is_observed)}")
-    if sample_weight is None:
-        return None, np.flatnonzero(is_observed)
     weights = check_weights(sample_weight, n)
-    return weights, np.flatnonzero(is_observed & (weights > 0))
+    if groups is not None:
+        groups = column_or_1d(groups)
+        if len(groups) != n:
+            raise ValueError(f"groups must have one entry a sample, got {len(groups)} for {n}")
+    rows = np.flatnonzero(is_observed if weights is None else is_observed & (weights > 0))
+    return {"sample_weight": weights, "rows": rows, "groups": groups}
 
 
 def check_weights(sample_weight, n):
@@ -101,12 +101,3 @@ def check_weights(sample_weight, n):
     if sample_weight is None:
         return None
     return _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=float, ensure_non_negative=True)
-
-
-def _check_groups(groups, n):
-    if groups is None:
-        return None
-    groups = column_or_1d(groups)
-    if len(groups) != n:
-        raise ValueError(f"groups must have one entry a sample, got {len(groups)} for {n}")
-    return groups

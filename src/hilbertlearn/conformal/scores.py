@@ -69,16 +69,54 @@ class Score(BaseEstimator, ABC):
         """``learn`` from residuals divided by units (d,) of the outputs; the scale is in the units of the outputs.
 
         So outputs of very different sizes have the same influence. By default units are ignored.
+
+        Parameters
+        ----------
+        residuals : (n, d) array
+        units : (d,) array
+            See ``output_units``.
+        weights : (n,) array
+        level : float
+        robust : bool, default=False
+            As in ``learn``.
+
+        Returns
+        -------
+        scale : array
+            As of ``learn``.
         """
         return self.learn(residuals, weights, level, robust)
 
     @abstractmethod
     def sizes(self, residuals, scales):
-        """Scores (..., k) of residuals (..., k, d) under the scales of k models; entries that are NaN do not matter."""
+        """Compute scores of residuals.
+
+        Parameters
+        ----------
+        residuals : (..., k, d) array
+            Entries that are NaN do not matter.
+        scales : (k, ...) array
+            Scales of k models.
+
+        Returns
+        -------
+        sizes : (..., k) array
+            NaN where all entries are NaN.
+        """
 
     @abstractmethod
     def extents(self, scales):
-        """Half sides (k, d) of the boxes around the sets of score one."""
+        """Compute half the sides of the boxes around the sets of score one.
+
+        Parameters
+        ----------
+        scales : (k, ...) array
+            Scales of k models.
+
+        Returns
+        -------
+        extents : (k, d) array
+        """
 
 
 class ScaledMaximum(Score):
@@ -119,10 +157,12 @@ class ScaledMaximum(Score):
 
     @property
     def learns(self):
+        """Whether there is a scale to learn: not for "constant"."""
         return self.modulation != "constant"
 
     @property
     def smooth(self):
+        """Whether scales of functions are smoothed: for "auto"."""
         return self.modulation == "auto"
 
     def learn(self, residuals, weights, level, robust=False):

@@ -46,12 +46,12 @@ def strategy_name(estimator) -> str:
 
     In pipelines and searches the estimator inside names it.
     """
-    return getattr(unwrap_all(estimator)[0], "conformal_strategy", "rows")
+    return getattr(unwrap(estimator, sklearn_searches=True)[0], "conformal_strategy", "rows")
 
 
 def quantile_levels(estimator):
     """Levels (L,) of the quantiles that an estimator, or the one inside it, predicts."""
-    return np.atleast_1d(np.asarray(unwrap_all(estimator)[0].levels, dtype=float))
+    return np.atleast_1d(np.asarray(unwrap(estimator, sklearn_searches=True)[0].levels, dtype=float))
 
 
 # ---------------------------------------------------------------- fits
@@ -77,8 +77,11 @@ def _machine_weights(model, sample_weight):
     return weight_arguments(model, sample_weight, "ConformalPredictor").get("sample_weight")
 
 
-def unwrap(model, is_search=lambda model: isinstance(model, RegularizationPathCV)):
-    """The model inside pipelines and searches, and the pipeline of the steps before it or None."""
+def unwrap(model, sklearn_searches=False):
+    """The model inside pipelines and ``RegularizationPathCV``, and the pipeline of the steps before it or None.
+
+    sklearn_searches : whether to look inside scikit-learn's searches too, each of whose refits selects its own settings
+    """
     steps: list = []
     while True:
         if isinstance(model, Pipeline):
@@ -86,15 +89,10 @@ def unwrap(model, is_search=lambda model: isinstance(model, RegularizationPathCV
                 (f"{len(steps)}-{name}", step) for name, step in model.steps[:-1] if step not in (None, "passthrough")
             ]
             model = model.steps[-1][1]
-        elif is_search(model):
+        elif isinstance(model, RegularizationPathCV) or (sklearn_searches and _is_sklearn_search(model)):
             model = getattr(model, "best_estimator_", model.estimator)
         else:
             return model, Pipeline(steps) if steps else None
-
-
-def unwrap_all(model):
-    """``unwrap``, also inside scikit-learn's searches, each of whose refits selects its own settings."""
-    return unwrap(model, lambda model: isinstance(model, RegularizationPathCV) or _is_sklearn_search(model))
 
 
 def _is_sklearn_search(model) -> bool:
@@ -202,7 +200,7 @@ class ObjectMachine:
 
     @property
     def predictor(self):
-        return unwrap_all(self.model)[0]
+        return unwrap(self.model, sklearn_searches=True)[0]
 
     @property
     def rules(self):
@@ -211,7 +209,7 @@ class ObjectMachine:
 
     def inputs(self, X):
         """Inputs as the predictor takes them."""
-        transformers = unwrap_all(self.model)[1]
+        transformers = unwrap(self.model, sklearn_searches=True)[1]
         X = select_columns(X, self.columns)
         return self.predictor.machine_.check_inputs(X if transformers is None else transformers.transform(X))
 
@@ -240,7 +238,7 @@ class ObjectMachine:
 
         With both an output kernel and an output loss the decoder's weights are not coordinates of that closed form.
         """
-        predictor, transformers = unwrap_all(self.model)
+        predictor, transformers = unwrap(self.model, sklearn_searches=True)
         if not predictor.machine_.has_leave_one_out_models or predictor.space_.rules.has_kernel_and_loss:
             return False
         return not learn_from_inputs(predictor, transformers, X)

@@ -46,7 +46,7 @@ class EdgeSplit(BaseCrossValidator):
 
         Parameters
         ----------
-        X, y, groups : ignored
+        X, y, groups : ignored, default=None
 
         Returns
         -------
@@ -63,7 +63,7 @@ class EdgeSplit(BaseCrossValidator):
             The pairs to split; a graph in any form stands for ``Pairs(X)``.
         y : (m,) array, default=None
             Whether the pairs are linked; None is the state in the graph.
-        groups : ignored
+        groups : ignored, default=None
 
         Yields
         ------

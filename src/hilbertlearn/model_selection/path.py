@@ -38,9 +38,7 @@ from .grid import (
     with_numbers,
 )
 
-# Factor of ``tol`` for the models of folds on a two-way grid. They only serve the comparison, to which the gap of a fit
-# contributes far less than the difference of folds; a smaller factor costs iterations.
-_FOLD_TOLERANCE = 10.0
+_FOLD_TOLERANCE = 10.0  # factor of ``tol`` for the hundreds of models of folds on a two-way grid; less costs iterations
 _SCORED_GROUPS = 10  # groups of leave-one-out predictions, each with one value of the scorer
 
 
@@ -52,7 +50,17 @@ def _delegate(name):
         return getattr(self.best_estimator_, name)(X, *args, **kwargs)
 
     method.__name__ = name
-    method.__doc__ = f"``{name}`` of the best estimator."
+    method.__doc__ = f"""Call ``{name}`` of the best estimator.
+
+        Parameters
+        ----------
+        X : inputs
+        *args, **kwargs : further arguments of its ``{name}``
+
+        Returns
+        -------
+        result : as of its ``{name}``
+        """
     return available_if(lambda self: hasattr(self._wrapped(), name))(method)
 
 
