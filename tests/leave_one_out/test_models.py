@@ -1,4 +1,4 @@
-"""Models without one sample in closed form against what they stand for: a refit without each."""
+"""Closed-form models without one sample against refits without each sample."""
 
 import itertools
 import pickle

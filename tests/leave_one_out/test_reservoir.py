@@ -58,7 +58,7 @@ def refitted(Z, Y, M, s, center, weights):
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("center", [False, True], ids=["", "centred"])
 @pytest.mark.parametrize("operator", [*OPERATORS, "gaps"])
-def test_rows_left_out_of_all_are_those_of_refits(operator, center, weighted):
+def test_residuals_of_rows_under_the_model_of_all_equal_refits(operator, center, weighted):
     weights, targets = (WEIGHTS if weighted else np.ones(N)), (GAPS if operator == "gaps" else Y)
     M = None if operator == "gaps" else OPERATORS[operator]
     rows = np.flatnonzero(np.isfinite(targets).any(axis=1))
@@ -71,7 +71,7 @@ def test_rows_left_out_of_all_are_those_of_refits(operator, center, weighted):
         assert_allclose(residuals, refitted(features, targets, M, s, center, weights)[some], atol=1e-7)
 
 
-def test_few_rows_left_out_of_no_more_features_than_rows():
+def test_as_many_features_as_rows():
     problem = MomentProblem(moments_of(Z[:4], Y[:4]))
     kept = Reservoir(Z=Z[:4], Y=Y[:4], weights=np.ones(4), keys=np.zeros(4))
     (residuals,) = loo_residuals_from_moments(problem, kept, [0.3])

@@ -109,7 +109,7 @@ def test_model_residuals_have_the_shape_of_y():
     assert_allclose(model.fit(X, Y[:, 0]).loo_residuals(), in_column[:, 0])
 
 
-def test_samples_left_out_of_the_fit_have_no_residual():
+def test_samples_without_weight_have_no_residual():
     weights, T = np.ones(N), Y.copy()
     weights[2], T[5] = 0, np.nan
     used = np.delete(np.arange(N), [2, 5])

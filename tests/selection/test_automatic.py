@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.machines import prepare
+from helpers.machines import prepare, read
 from helpers.small_data import ALPHA, GAMMA, NEW, N, X, Y, model
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_diabetes, make_friedman1
@@ -13,6 +13,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
 from hilbertlearn import OperatorKernelRegressor, kernels, losses
+from hilbertlearn.selection import select, select_kernels
+from hilbertlearn.training import Options
 
 
 def test_automatic_alpha_of_losses_without_a_bound_is_that_of_the_squared_loss():
@@ -134,3 +136,24 @@ def test_features_are_counted_for_callable_kernels():
     assert fitted.n_features_in_ == 2
     with pytest.raises(ValueError, match="3 features"):
         fitted.predict(np.ones((4, 3)))
+
+
+# ---------------------------------------------------------------- select
+
+
+def test_a_schedule_is_a_number_of_the_samples():
+    selection = select(read(model(), X, Y), losses.Squared(), "n^-1/2", Options())
+    assert selection.alpha == pytest.approx(N**-0.5) and not selection.selected_alpha
+
+
+def test_given_settings_stay():
+    selection = select(read(model(), X, Y), losses.Huber(0.3), ALPHA, Options())
+    assert selection.alpha == ALPHA and selection.loss.kappa == 0.3 and selection.trials == ()
+    assert selection.training.kernels[0].rate == GAMMA
+
+
+def test_only_the_kernel():
+    samples = read(OperatorKernelRegressor("rbf"), X, Y)
+    training = select_kernels(samples, losses.Squared(), "auto", Options())
+    assert training.kernels[0].rate == select(samples, losses.Squared(), "auto", Options()).training.kernels[0].rate
+    assert select_kernels(read(model(), X, Y), losses.Squared(), "auto", Options()).kernels[0].rate == GAMMA

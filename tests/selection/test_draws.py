@@ -1,4 +1,4 @@
-"""Draws of samples, and what is selected by them, do not depend on the order of the rows."""
+"""Random subsamples and folds, and the settings they select, do not depend on the order of the rows."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""alpha="auto" cannot collapse: no fold decides alone, and bad alphas on the way do not end the search."""
+"""The search of alpha over folds: no fold decides alone, and bad alphas on the way do not end the search."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""gamma="auto" and kernel="auto": the settings of smallest held-out error, found and told."""
+"""gamma="auto" and kernel="auto": the settings with the smallest leave-one-out error."""
 
 import re
 import signal
@@ -53,7 +53,7 @@ def test_the_table_holds_errors_of_refits():
     assert (table["standard_error"] >= 0).all() and (table["seconds"] > 0).all() and (table["n_samples"] == 60).all()
 
 
-def test_what_is_chosen_has_the_smallest_error_of_the_table():
+def test_the_selected_setting_has_the_smallest_error_of_the_table():
     model = OperatorKernelRegressor().fit(X, Y)
     table = model.search_results_
     assert set(table["kernel"]) == {"rbf", "matern32", "matern12", "laplacian", "linear"}
@@ -109,14 +109,14 @@ def test_ties_go_to_the_smoother_model():
     assert model.gamma_ == min(model.search_results_["gamma"])
 
 
-def test_the_end_of_the_grid_is_told():
+def test_the_end_of_the_grid_causes_a_warning():
     """Of a linear function the flattest Gaussian kernel is the best, and flatter ones would be better."""
     wide = 10 ** rng.normal(size=(90, 40))  # a few samples far out: the median distance says little
     with pytest.warns(UserWarning, match="smoothest kernel that was tried.*kernel='linear'.*gamma as a number"):
         OperatorKernelRegressor("rbf").fit(wide, wide @ rng.normal(size=40))
 
 
-def test_kernels_to_choose_from():
+def test_candidate_kernels():
     best = kernels.KernelSearch(["linear", kernels.Matern(2.5), "poly"])
     model = OperatorKernelRegressor(best).fit(X, Y)
     assert {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]} == {"linear", "Matern", "poly"}
@@ -170,12 +170,12 @@ def test_structured_outputs_and_sums():
     assert min(both.search_results_["error"]) == pytest.approx(left_out_error(K, both.alpha_), rel=1e-3)
 
 
-def test_the_path_over_alpha_begins_with_the_chosen_kernel():
+def test_the_path_over_alpha_has_the_selected_kernel():
     path = RegularizationPathCV(OperatorKernelRegressor(), np.geomspace(1e-6, 1, 7)).fit(X, Y)
     assert path.best_estimator_.kernel_ == OperatorKernelRegressor().fit(X, Y).kernel_
 
 
-def test_of_many_samples_some_are_looked_at():
+def test_many_samples_are_searched_on_a_subsample():
     many = rng.normal(size=(2300, 2))
     truth = np.sin(2 * many[:, 0]) + many[:, 1]
     noisy = truth + 0.3 * rng.normal(size=2300)
@@ -216,14 +216,14 @@ def test_odd_samples():
     assert_allclose(twice.predict(NEW), once.predict(NEW), rtol=1e-6, atol=1e-8)
 
 
-def test_an_output_that_was_never_observed_is_told():
+def test_an_output_that_was_never_observed_causes_a_warning():
     gone = np.column_stack([Y, np.full(60, np.nan)])
     with pytest.warns(UserWarning, match="output 2 has no observed value"):
         model = OperatorKernelRegressor(alpha=1e-3, gamma=0.3).fit(X, gone)
     assert np.isnan(model.predict(NEW)[:, 2]).all() and np.isfinite(model.predict(NEW)[:, :2]).all()
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_displayed(capsys):
     OperatorKernelRegressor(verbose=1).fit(X, Y)
     said = capsys.readouterr().err
     assert re.search(r"search of the kernel, 60 samples: best [\d.]+ for \w+.*, \d+ kernels in [\d.]+ s\n", said)

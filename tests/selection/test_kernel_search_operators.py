@@ -1,4 +1,4 @@
-"""How smooth predicted curves are is chosen with the kernel, on a grid."""
+"""The operator of curves is searched with the kernel, on a grid."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def fixed(model, operator):
 
 
 @pytest.mark.parametrize(("y", "smooth"), [(SMOOTH, True), (ROUGH, False)])
-def test_the_operator_of_smaller_left_out_error_is_taken(y, smooth):
+def test_the_operator_with_the_smaller_leave_one_out_error_is_taken(y, smooth):
     model = FunctionalRegressor().fit(X, y)
     wanted, other = operators.Integral("rbf", 100.0), operators.Integral("laplacian", 10.0)
     if not smooth:
@@ -57,7 +57,7 @@ def test_between_the_points_too_and_with_robust_losses():
         assert np.mean((model.predict(X, at) - truth) ** 2) < 0.1 * truth.var()
 
 
-def test_more_samples_than_are_looked_at():
+def test_more_samples_than_are_searched():
     many = rng.uniform(-1, 1, size=(700, 1))
     y = np.sin(4 * T + 2 * many) + 0.3 * rng.normal(size=(700, 40))
     model = FunctionalRegressor(kernels.KernelSearch(["rbf", "linear"])).fit(many, y)

@@ -62,7 +62,7 @@ def test_automatic_settings_of_losses_with_a_bound_by_hand(loss, name, constant,
     assert loss.get_params()[name] == "auto"
 
 
-def test_automatic_settings_are_not_spoilt_by_outliers():
+def test_outliers_do_not_change_the_constants():
     """With alpha given as with alpha chosen: the median residual is that of the good samples."""
     rng = np.random.default_rng(2)
     Z = rng.uniform(-1, 1, size=(240, 2))

@@ -1,4 +1,4 @@
-"""Samples and points that are plainly wrong: found where there are some, not where there are none, and of no effect."""
+"""Outlier screening: outliers and outlying points are found where there are some, and have no effect."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def spoilt(n=60, wrong=6, n_outputs=2, size=10.0, seed=0):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_wrong_samples_are_found_and_have_no_effect(seed):
+def test_outliers_are_screened_and_have_no_effect(seed):
     X, _, W, rows = spoilt(seed=seed)
     kept = np.setdiff1d(np.arange(len(X)), rows)
     model, without = clone(HUBER).fit(X, W), clone(HUBER).fit(X[kept], W[kept])
@@ -77,7 +77,7 @@ def test_what_is_off_by_more_matters_no_more():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_good_samples_are_trusted(seed):
+def test_regular_samples_are_not_screened(seed):
     rng = np.random.default_rng(seed)
     X, y = make_friedman1(80, noise=1.0, random_state=seed)
     assert len(clone(HUBER).fit(X, y).screened_) == 0
@@ -87,7 +87,7 @@ def test_good_samples_are_trusted(seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_good_samples_at_the_edge_do_not_go_with_a_wrong_one(seed):
+def test_regular_samples_at_the_edge_are_not_screened_with_an_outlier(seed):
     """With little noise residuals at the edge are far too, but others need these."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(size=(20, 1))
@@ -96,7 +96,7 @@ def test_good_samples_at_the_edge_do_not_go_with_a_wrong_one(seed):
     assert_array_equal(clone(HUBER).fit(x, Y).screened_, [3])
 
 
-def test_a_lonely_sample_far_from_others_is_trusted():
+def test_an_isolated_sample_is_not_screened():
     """Nothing near it contradicts it, and others are predicted as well with it."""
     rng = np.random.default_rng(0)
     x = np.r_[rng.uniform(0, 1, 40), 50.0][:, None]
@@ -105,7 +105,7 @@ def test_a_lonely_sample_far_from_others_is_trusted():
     assert len(model.screened_) == 0
 
 
-def test_rare_outputs_are_not_wrong():
+def test_rare_outputs_are_not_screened():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 2))
     y = np.where(X[:, 0] > 1.3, 5.0 + X[:, 1], 0.0)  # most are zero
@@ -179,13 +179,13 @@ def test_features_keep_all_samples_in_one_scale():
     assert_allclose(model.scale_, given.scale_)
 
 
-def test_bounds_say_why_they_do_not_hold():
+def test_bounds_are_refused_after_screening():
     X, _, W, _ = spoilt()
     with pytest.raises(ValueError, match="screened_"):
         bounds.stability_bound_from_estimator(clone(HUBER).fit(X, W), X, W)
 
 
-def test_wrong_points_have_no_part_in_the_choice():
+def test_outlying_points_do_not_change_the_selection():
     X, Y, _, _ = datasets.make_gaussian_process_curves(100, random_state=0)
     W, changed = datasets.corrupt_points(Y[:50], 1.0, points_fraction=0.1, random_state=0)
     model = FunctionalRegressor(loss=losses.Huber(p=1)).fit(X[:50], W)
@@ -196,7 +196,7 @@ def test_wrong_points_have_no_part_in_the_choice():
     assert model.dual_gap_ < 1e-5
 
 
-def test_repeated_curves_with_wrong_points_are_weights():
+def test_repeated_curves_with_outlying_points_act_as_weights():
     X, Y, _, _ = datasets.make_gaussian_process_curves(30, random_state=0)
     W, _ = datasets.corrupt_points(Y, 1.0, points_fraction=0.1, random_state=0)
     copies = np.r_[np.arange(30), np.arange(10)]

@@ -25,7 +25,7 @@ def same_draws():
 
 
 @pytest.mark.parametrize("loss", ["huber", losses.Huber(p=1)], ids=str)
-def test_outliers_do_not_choose(loss):
+def test_outliers_do_not_change_the_selection(loss):
     """A tenth of the rows far off: kernel and alpha are near those of clean data."""
     Z = rng.normal(size=(150, 2))
     truth = np.column_stack([np.sin(2 * Z[:, 0]), Z[:, 1] ** 2])

@@ -45,7 +45,7 @@ def errors(model):
     "y, irregular", [(Y, "exact"), (GAPS, "exact"), (OWN, "exact"), (OWN, "projected"), (SEVERAL, "exact")],
     ids=["full", "gaps", "irregular", "projected", "several"],
 )  # fmt: skip
-def test_chosen_alpha_is_near_the_best_in_hindsight(kind, y, irregular):
+def test_the_selected_alpha_is_near_the_best_in_hindsight(kind, y, irregular):
     settings = {"gamma": 1.0, "space": KINDS[kind], "irregular": irregular, "tol": 1e-4}
     if kind == "grid" and irregular == "projected":  # there is no basis to average over
         with pytest.raises(ValueError, match="irregular='projected' averages over a basis"):

@@ -1,4 +1,4 @@
-"""Samples of weight 0 and entries that were not observed have no part in anything, whatever the loss and the space."""
+"""Samples of weight 0 and missing entries have no effect, for any loss and space."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_the_centre_leaves_out_samples_of_weight_zero(loss):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("space", [spaces.PrincipalComponents(2), spaces.Fourier(3), "grid"], ids=str)
-def test_curves_of_weight_zero_are_left_out(loss, space):
+def test_curves_of_weight_zero_have_no_effect(loss, space):
     w, rough = np.ones(N), CURVES.copy()
     rough[0], w[0] = 50, 0
     rough[0, 3] = np.nan  # nor does a gap in it matter
