@@ -2,7 +2,7 @@
 
 ``section`` collects numbers, tables and charts, ``html`` and ``write`` make a page of them. The collection asks
 interfaces (``predict_links``, ``predict_topk``, ``space_.grids``, ``conformal_strategy``), never class names, and reads
-public attributes only. Each kind of output has one function that returns an ``Evaluation``.
+public attributes only. Each kind of output has one function that returns a ``ModelEvaluation``.
 
 Charts are data: series of numbers and names in views, which one small script draws. Text and tables are markup, so that
 they print and need no script. Of many samples only some are drawn, the worst among them, and the page says so.

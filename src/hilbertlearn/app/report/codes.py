@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .charts import POINTS, Axis, Chart, Series, View, select_drawn
-from .parts import Evaluation, SectionPart, Tile
+from .parts import ModelEvaluation, SectionPart, Tile
 from .text import format_count, format_number
 
 
-def evaluate_codes(model, X, y, names, targets) -> Evaluation:
+def evaluate_codes(model, X, y, names, targets) -> ModelEvaluation:
     autoencoder = model.estimator
     codes, inputs = model.predictor.transform(X), _inputs(model, X)
     V, reconstructed = autoencoder.coordinates(inputs), autoencoder.inverse_transform(codes)
@@ -26,7 +26,7 @@ def evaluate_codes(model, X, y, names, targets) -> Evaluation:
         code_chart(codes, squares, names),
         Chart("Descent", Axis("iteration"), Axis("objective", log=bool(path.min() > 0)), [View("", [descent])]),
     ]
-    return Evaluation(
+    return ModelEvaluation(
         format_count(codes.shape[1], "number") + " that each sample can be reconstructed from",
         tiles,
         SectionPart("Codes", "Similar samples have similar codes.", items),

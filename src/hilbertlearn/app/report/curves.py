@@ -11,7 +11,7 @@ from ...data.functions import IrregularFunctions, has_points, read_functions
 from ...metrics import integrated_squared_error
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, select_drawn, select_evenly
 from .coverage import band_coverage, coverage_chart
-from .parts import NO_OUTPUTS, Evaluation, Figures, Meter, ReportTable, SectionPart, Tile
+from .parts import NO_OUTPUTS, Figures, Meter, ModelEvaluation, ReportTable, SectionPart, Tile
 from .text import format_count, format_number, format_percent
 from .vectors import mask_unpredicted
 
@@ -99,7 +99,7 @@ def missing_grids(model, y):
     return None if has_points(y) else model.space.grids
 
 
-def evaluate_curves(model, X, y, names, targets) -> Evaluation:
+def evaluate_curves(model, X, y, names, targets) -> ModelEvaluation:
     space = model.space
     channels = targets if targets and len(targets) == space.n_curves > 1 else curve_names(space.n_curves)
     ends = BandEnds.from_model(model, X)
@@ -107,7 +107,7 @@ def evaluate_curves(model, X, y, names, targets) -> Evaluation:
     goal = goal if space.n_curves == 1 else f"{space.n_curves} {goal} for each sample"
     if y is None:
         pictures = curve_chart(None, predict_on_grid(model, X), ends, np.zeros(len(names)), names, channels)
-        return Evaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [pictures] if pictures else []))
+        return ModelEvaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [pictures] if pictures else []))
     truth = CurveComparison.from_model(model, X, y)
     errors = truth.errors()
     score = float(model.predictor.score(X, y))
@@ -122,7 +122,7 @@ def evaluate_curves(model, X, y, names, targets) -> Evaluation:
         pictured = predict_on_grid(model, X) if truth.irregular else truth.predicted
         items = [curve_chart(truth, pictured, ends, errors, names, channels), error_chart(truth, channels)]
     intro = "Curves are in order of their error, the worst first." if truth.n_variables == 1 else ""
-    return Evaluation(
+    return ModelEvaluation(
         goal,
         tiles,
         SectionPart("Predicted and true", intro, items),

@@ -8,20 +8,20 @@ from ...data.graphs import Pairs, is_networkx, read_known_graph, row_names
 from ...metrics import link_average_precision, link_roc_auc
 from .charts import Axis, Chart, Series, View, bin_edges, histogram
 from .coverage import partner_coverage
-from .parts import NO_OUTPUTS, Evaluation, Figures, ReportTable, SectionPart, Tile
+from .parts import NO_OUTPUTS, Figures, ModelEvaluation, ReportTable, SectionPart, Tile
 from .text import format_count, format_number, format_percent
 
 _TOP = 25  # predicted links in a table
 _STEPS = 200  # points of the precision curve
 
 
-def evaluate_links(model, X, y, names, targets) -> Evaluation:
+def evaluate_links(model, X, y, names, targets) -> ModelEvaluation:
     predictor = model.estimator
     first, second, linked, scores, called = _pairs(predictor, X, y, names)
     goal = "which pairs of nodes are linked"
     top = likely_links_table(predictor, X, names)
     if linked is None:
-        return Evaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [top] if top else []))
+        return ModelEvaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [top] if top else []))
     auc, precision = float(link_roc_auc(linked, scores)), float(link_average_precision(linked, scores))
     facts = {"score": auc, "score_name": "area under the ROC curve", "average_precision": precision}
     facts |= {"n_pairs": len(linked), "n_links": int(linked.sum())}
@@ -34,7 +34,7 @@ def evaluate_links(model, X, y, names, targets) -> Evaluation:
     items += [disagreement_table(scores, linked, pair_names)] + ([top] if top else [])
     intro = f"{format_count(len(linked), 'pair')} of nodes, {format_count(linked.sum(), 'link')} among them."
     rows = [("nodes", format_number(len(called))), ("links among the pairs", format_number(linked.sum()))]
-    return Evaluation(
+    return ModelEvaluation(
         goal,
         tiles,
         SectionPart("Predicted and true", intro, items),

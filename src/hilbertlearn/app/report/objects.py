@@ -12,7 +12,7 @@ from ... import metrics
 from ...data.objects import concatenate_outputs, distinct, read_outputs, take
 from .charts import Axis, Chart, View, bin_edges, histogram, select_evenly
 from .coverage import set_coverage
-from .parts import NO_OUTPUTS, Evaluation, Meter, ReportTable, SectionPart, Tile
+from .parts import NO_OUTPUTS, Meter, ModelEvaluation, ReportTable, SectionPart, Tile
 from .text import NONE, format_count, format_number, format_percent, join_first, shorten
 
 _EXAMPLES = 40  # rows of the table of examples at most
@@ -89,14 +89,14 @@ class OutputKind:
         return shorten(output)
 
 
-def evaluate_objects(model, X, y, names, targets) -> Evaluation:
+def evaluate_objects(model, X, y, names, targets) -> ModelEvaluation:
     rules = model.space.rules
     predicted, _ = read_outputs(model.predict(X), like=rules.outputs)
     kind = OutputKind.from_model(model, targets)
     sets = None if model.conformal is None else model.conformal.predict_set(X)
     if y is None:
         table = examples_table(kind, None, predicted, None, sets, names)
-        return Evaluation(kind.goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
+        return ModelEvaluation(kind.goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
     true, known = read_outputs(y, like=rules.outputs)
     known = known if rules.no_label is None else known & (true != rules.no_label)
     rows = np.flatnonzero(known)
@@ -111,7 +111,7 @@ def evaluate_objects(model, X, y, names, targets) -> Evaluation:
         *object_charts(kind, rules, losses[rows], *pair),
     ]
     coverage = None if sets is None else set_coverage(model, sets, _filled(true, predicted, known), rows)
-    return Evaluation(
+    return ModelEvaluation(
         kind.goal,
         tiles,
         SectionPart("Predicted and true", "Examples are in order of their loss, the worst first.", items),

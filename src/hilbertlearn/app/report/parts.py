@@ -78,7 +78,7 @@ class CoverageSummary:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class ModelEvaluation:
     """The evaluation of predictions, for one kind of outputs."""
 
     goal: str  # the predicted output in words
@@ -132,7 +132,7 @@ class Section:
     facts: dict = field(repr=False)
 
 
-def worst_table(evaluation: Evaluation, names) -> ReportTable | None:
+def worst_table(evaluation: ModelEvaluation, names) -> ReportTable | None:
     """The samples with the largest errors; None if there are no errors."""
     if evaluation.errors is None or not (np.nan_to_num(evaluation.errors) > 0).any():
         return None

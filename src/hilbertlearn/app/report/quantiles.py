@@ -8,13 +8,13 @@ from ...data.functions import read_functions
 from .charts import NUMBERS, VIEWS, Axis, Chart, Series, View, select_evenly
 from .coverage import band_coverage, interval_coverage
 from .curves import missing_grids
-from .parts import NO_OUTPUTS, Evaluation, ReportTable, SectionPart, Tile
+from .parts import NO_OUTPUTS, ModelEvaluation, ReportTable, SectionPart, Tile
 from .summaries import outputs_table
 from .text import format_number, format_percent, join_words
 from .vectors import as_columns, mask_unpredicted, output_names, sample_errors, scatter
 
 
-def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
+def evaluate_quantiles(model, X, y, names, targets) -> ModelEvaluation:
     levels = np.atleast_1d(model.estimator.levels_)
     quantiles = np.asarray(model.predictor.predict(X), dtype=float)
     quantiles = quantiles.reshape(len(quantiles), -1, len(levels))
@@ -24,7 +24,7 @@ def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
     goal += "whole curves" if functions else "one number" if d == 1 else f"{d} numbers"
     if y is None:
         table = outputs_table(list(middle.T), targets, "Predicted, middle quantile")
-        return Evaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
+        return ModelEvaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
     given = _rows(model, y) if functions else as_columns(y)
     true = mask_unpredicted(given, middle)
     errors, score = sample_errors(true, middle), float(model.predictor.score(X, y))
@@ -37,7 +37,7 @@ def evaluate_quantiles(model, X, y, names, targets) -> Evaluation:
         picture = scatter(true, middle, ends, errors, names, targets, "middle quantile", bars)
     facts = {"score": score, "score_name": "share of the pinball loss saved"}
     facts |= {"below": dict(zip(map(float, levels), below))}
-    return Evaluation(
+    return ModelEvaluation(
         goal,
         [Tile("pinball loss saved", format_number(score), "share of the loss of constant quantiles")],
         SectionPart("Predicted and true", "", [picture, below_chart(levels, below), below_table(levels, below)]),

@@ -10,7 +10,7 @@ from .fit import fit_rows, outlier_items, time_rows
 from .layers import ModelLayers, column_names, sample_names
 from .links import evaluate_links
 from .objects import evaluate_objects
-from .parts import Evaluation, Figures, Section, SectionPart, Tile, worst_table
+from .parts import Figures, ModelEvaluation, Section, SectionPart, Tile, worst_table
 from .quantiles import evaluate_quantiles
 from .search import search_part
 from .summaries import describe_inputs, inputs_table, missing_share
@@ -134,7 +134,7 @@ def _evaluator(model: ModelLayers):
     return evaluate_curves if model.predicts_functions else evaluate_vectors
 
 
-def _data_part(X, n, evaluation: Evaluation, columns) -> SectionPart:
+def _data_part(X, n, evaluation: ModelEvaluation, columns) -> SectionPart:
     """Numbers of samples, ranges and missing entries."""
     intro, missing = f"{format_count(n, evaluation.unit)} evaluated", missing_share(X)
     if missing is not None:
@@ -143,7 +143,7 @@ def _data_part(X, n, evaluation: Evaluation, columns) -> SectionPart:
     return SectionPart("The data", f"{intro}.", [*evaluation.outputs, *([] if inputs is None else [inputs])])
 
 
-def _samples_part(evaluation: Evaluation, names, outliers) -> SectionPart | None:
+def _samples_part(evaluation: ModelEvaluation, names, outliers) -> SectionPart | None:
     """The test samples with the largest errors, and outliers of the training data."""
     worst = worst_table(evaluation, names)
     items = ([] if worst is None else [worst]) + outliers

@@ -11,7 +11,7 @@ from ... import metrics
 from ...spaces import read_vectors
 from .charts import NUMBERS, POINTS, VIEWS, Axis, Chart, Series, View, select_drawn
 from .coverage import interval_coverage
-from .parts import NO_OUTPUTS, Evaluation, ReportTable, SectionPart, Tile
+from .parts import NO_OUTPUTS, ModelEvaluation, ReportTable, SectionPart, Tile
 from .summaries import outputs_table
 from .text import format_count, format_number
 
@@ -29,7 +29,7 @@ def as_columns(values):
     return values[:, None] if values.ndim == 1 else values
 
 
-def evaluate_vectors(model, X, y, names, targets) -> Evaluation:
+def evaluate_vectors(model, X, y, names, targets) -> ModelEvaluation:
     predicted = as_columns(model.predict(X))
     d = predicted.shape[1]
     targets = output_names(targets, d)
@@ -39,7 +39,7 @@ def evaluate_vectors(model, X, y, names, targets) -> Evaluation:
         part = SectionPart(
             "Predictions", NO_OUTPUTS, [outputs_table(list(predicted.T), targets, "Predicted", "output")]
         )
-        return Evaluation(_goal(model, targets), [], part)
+        return ModelEvaluation(_goal(model, targets), [], part)
     given, true = true, mask_unpredicted(true, predicted)
     errors = sample_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
@@ -53,7 +53,7 @@ def evaluate_vectors(model, X, y, names, targets) -> Evaluation:
     tiles = [Tile("R²" if d == 1 else "mean R²", format_number(score), "1 is perfect, 0 is the mean of each output")]
     coverage = None if ends is None else interval_coverage(model, X, y, true, ends, targets)
     intro = "Each dot is a sample; on the line the prediction is exact."
-    return Evaluation(
+    return ModelEvaluation(
         _goal(model, targets),
         tiles,
         SectionPart("Predicted and true", intro, items),
