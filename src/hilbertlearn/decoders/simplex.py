@@ -152,7 +152,7 @@ def decode_wasserstein(W, Y, loss):
     """
     C = np.minimum(np.cumsum(Y, axis=1)[:, :-1], 1.0)
     F = np.zeros((len(W), C.shape[1]))
-    bins = [_Piecewise(W, column) for column in C.T]
+    bins = [_AbsoluteSum(W, column) for column in C.T]
     for k, phi in enumerate(bins):
         values = np.unique(np.concatenate([[0.0, 1.0], C[:, k]]))
         F[:, k] = values[_first_smallest(phi.at(values)(slice(None)), np.abs(W).sum(axis=1))]
@@ -166,7 +166,7 @@ def decode_wasserstein(W, Y, loss):
     return np.diff(F, axis=1, prepend=0.0, append=1.0)
 
 
-class _Piecewise:
+class _AbsoluteSum:
     """``phi(t) = sum_i w_i |t - c_i|`` for weights W (m, n) and c (n,), by sums over the c_i below t."""
 
     def __init__(self, W, c):

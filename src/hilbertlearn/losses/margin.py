@@ -65,7 +65,7 @@ class Hinge(Loss):
 
     @property
     def _function(self):
-        return _Box() if self.margin is None else self.margin
+        return _HingeMargin() if self.margin is None else self.margin
 
     def row_value(self, R, measure=None):
         return self._function.value(-R[:, 0])
@@ -77,7 +77,7 @@ class Hinge(Loss):
         return self._function.prox_conjugate(A, step)
 
 
-class _Box:
+class _HingeMargin:
     """max(0, 1 - t) and its conjugate: -b on [0, 1]."""
 
     def value(self, t):

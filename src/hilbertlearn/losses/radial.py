@@ -33,7 +33,7 @@ class Squared(Loss):
 
 
 @unnamed_in_errors
-class _ScaleLoss(Loss):
+class _ScaledNormLoss(Loss):
     """A loss with a setting ``scale``."""
 
     def __init__(self, scale=1.0):
@@ -43,7 +43,7 @@ class _ScaleLoss(Loss):
         check_positive(self, "scale")
 
 
-class Norm(_ScaleLoss):
+class Norm(_ScaledNormLoss):
     """``scale ||r||``: only the direction of an outlier matters, not its size.
 
     Parameters
@@ -140,7 +140,7 @@ class PowerNorm(Loss):
         return power_prox(r, step * weight, exponent)
 
 
-class LogNorm(_ScaleLoss):
+class LogNorm(_ScaledNormLoss):
     """``scale ||r|| log ||r||``, made convex by its biconjugate: constant for norms below 1/e.
 
     Parameters
@@ -180,7 +180,7 @@ class LogNorm(_ScaleLoss):
         return np.maximum(r - self.scale * z, 0.0)
 
 
-class ExpNorm(_ScaleLoss):
+class ExpNorm(_ScaledNormLoss):
     """``scale (exp ||r|| - 1)``: large residuals have an exponentially large loss.
 
     Parameters
@@ -218,7 +218,7 @@ class ExpNorm(_ScaleLoss):
         return np.where(r <= self.scale, r, x)
 
 
-class Ball(_ScaleLoss):
+class Ball(_ScaledNormLoss):
     """Zero for ``||r|| <= scale``, infinite beyond: every sample is fitted up to scale.
 
     Parameters

@@ -11,7 +11,7 @@ from .objects import as_matrix
 
 
 @unnamed_in_errors
-class _Histograms(OutputLoss):
+class _HistogramLoss(OutputLoss):
     def check(self, outputs):
         histograms = as_matrix(outputs, "a matrix (n, bins) of histograms")
         if not np.isfinite(histograms).all():
@@ -30,7 +30,7 @@ class _Histograms(OutputLoss):
         return histograms / sums[:, None]
 
 
-class Hellinger(_Histograms):
+class Hellinger(_HistogramLoss):
     """``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``, the squared distance of histograms of that name.
 
     Outputs are rows of non-negative numbers that sum to 1.
@@ -57,7 +57,7 @@ class Hellinger(_Histograms):
         return np.maximum(squares, 0.0) / np.sqrt(2)
 
 
-class Chi2(_Histograms):
+class Chi2(_HistogramLoss):
     """``sum_k (z_k - y_k)^2 / (z_k + y_k)``, over bins that are not empty in both.
 
     Outputs are rows of non-negative numbers that sum to 1.
@@ -83,7 +83,7 @@ class Chi2(_Histograms):
         return -additive_chi2_kernel(Z, Y)
 
 
-class Wasserstein1d(_Histograms):
+class Wasserstein1d(_HistogramLoss):
     """Earth mover's distance of histograms with ordered bins at distance one.
 
     Outputs are rows of non-negative numbers that sum to 1.

@@ -21,12 +21,12 @@ _ENTRIES = "entry j the rank of item j (metrics.ranks_from_order makes ranks of 
 
 
 @unnamed_in_errors
-class _Rankings(OutputLoss):
+class _RankingLoss(OutputLoss):
     def restore(self, outputs, like):
         return outputs + (_lowest_rank(like) - 1)
 
 
-class Rank(_Rankings):
+class Rank(_RankingLoss):
     """Cost of the pairs that a ranking z puts in another order than the ratings y.
 
     ``sum_ij gamma(y)_ij (1 - sign(z_i - z_j)) / 2`` over the pairs of rated items with ``gamma(y)_ij = y_i - y_j > 0``.
@@ -98,7 +98,7 @@ class Rank(_Rankings):
 
 
 @unnamed_in_errors
-class _Permutations(_Rankings):
+class _PermutationLoss(_RankingLoss):
     def check(self, outputs):
         scores = as_matrix(outputs, f"a matrix (n, items) of rankings, {_ENTRIES}")
         if not np.isfinite(scores).all():
@@ -114,7 +114,7 @@ class _Permutations(_Rankings):
         return rankdata(scores, axis=1)
 
 
-class Kendall(_Permutations):
+class Kendall(_PermutationLoss):
     """The share of pairs of items in opposite order, (1 - Kendall's tau) / 2.
 
     Entry j of an output is the rank of item j; see ``metrics.ranks_from_order`` for orders.
@@ -150,7 +150,7 @@ class Kendall(_Permutations):
         return G / max(items * (items - 1) / 2, 1)
 
 
-class Spearman(_Permutations):
+class Spearman(_PermutationLoss):
     """Sum of squared differences of the ranks over its largest value, (1 - Spearman's correlation) / 2.
 
     Entry j of an output is the rank of item j; see ``metrics.ranks_from_order`` for orders.

@@ -9,7 +9,7 @@ from .scalars import ResidualLoss
 
 
 @unnamed_in_errors
-class _ScaleLoss(ResidualLoss):
+class _WidthLoss(ResidualLoss):
     """A smooth loss that changes from quadratic to slower growth at residuals of about c."""
 
     def __init__(self, c=1.0):
@@ -20,7 +20,7 @@ class _ScaleLoss(ResidualLoss):
         return self.c
 
 
-class Cauchy(_ScaleLoss):
+class Cauchy(_WidthLoss):
     """``c^2 log(1 + r^2 / c^2)``: very robust, not convex.
 
     It is the loss of the paper with gamma = c^2, so that c is in the unit of residuals.
@@ -61,7 +61,7 @@ class Cauchy(_ScaleLoss):
         return slope, curvature
 
 
-class GemanMcClure(_ScaleLoss):
+class GemanMcClure(_WidthLoss):
     """``r^2 / (1 + r^2 / c^2)``, at most c^2; not convex.
 
     Parameters
@@ -102,7 +102,7 @@ class GemanMcClure(_ScaleLoss):
         return square, curvature
 
 
-class Fair(_ScaleLoss):
+class Fair(_WidthLoss):
     """``c |r| - c^2 log(1 + |r| / c)``: convex, linear for large residuals.
 
     Parameters

@@ -16,7 +16,7 @@ _EXPECTED = "a 0/1 matrix (n, labels); turn lists of sets into one with sklearn.
 
 
 @unnamed_in_errors
-class _LabelSets(OutputLoss):
+class _LabelSetLoss(OutputLoss):
     """Losses of sets of labels, given as rows of a 0/1 matrix or as Python sets.
 
     labels : labels of sets in addition to those of the training outputs, or the names of the columns
@@ -74,7 +74,7 @@ class _LabelSets(OutputLoss):
         return [kind(labels[k] for k in np.flatnonzero(row)) for row in outputs]
 
 
-class Hamming(_LabelSets):
+class Hamming(_LabelSetLoss):
     """The number of labels on which the sets differ, over that of all labels.
 
     Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.
@@ -106,7 +106,7 @@ class Hamming(_LabelSets):
         return differ / (self._known or Z.shape[1])
 
 
-class F1(_LabelSets):
+class F1(_LabelSetLoss):
     """``1 - 2 |z and y| / (|z| + |y|)``, one minus the F1 score of each pair of sets; 0 for two empty sets.
 
     Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.
@@ -137,7 +137,7 @@ class F1(_LabelSets):
         return 1 - np.divide(2 * common, total, out=np.ones_like(common), where=total > 0)
 
 
-class Jaccard(_LabelSets):
+class Jaccard(_LabelSetLoss):
     """``1 - |z and y| / |z or y|``; 0 for two empty sets.
 
     Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.

@@ -52,13 +52,13 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
         return start
     A, history = start.dual, list(start.history)
     C, F = A, problem.fitted(A)
-    best = _Best(problem, A, F)
+    best = _BestCertificate(problem, A, F)
     sigma, inner, enlarged = _first_sigma(problem, A, F), 0, 0
     last, monitor = _LARGEST_SIGMA * sigma, IterationMonitor(callback)
     for iteration in range(start.n_iter + 1, max_iter + 1):
         if sigma > last:  # rounding keeps the gap from falling
             return best.solution(iteration, False, history)
-        at = _Point.evaluate(problem, A, sigma, C, F)
+        at = _ProximalPoint.evaluate(problem, A, sigma, C, F)
         best.update(at)
         history.append(best.gap)
         if monitor(iteration, best.gap) or best.gap <= tol:
@@ -66,7 +66,7 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
         if at.left <= _INEXACT * at.moved or inner == _INNER:  # accurate enough: go to the next proximal point
             growth = _GROWTH if inner <= _EASY else 1.0 if inner <= _HARD else 1 / _GROWTH
             A, sigma, inner = at.dual, sigma * growth, 0
-            at = _Point.evaluate(problem, A, sigma, C, F)
+            at = _ProximalPoint.evaluate(problem, A, sigma, C, F)
         system = _newton(problem, at)
         if system is None and enlarged == _ENLARGEMENTS:
             return replace(best.solution(iteration, False, history), gave_up=True)
@@ -91,7 +91,7 @@ def _first_sigma(problem: Problem, A, F) -> float:
     return problem.loss.bound / float(np.quantile(sizes, _FREE)) if len(sizes) else 1.0
 
 
-class _Best:
+class _BestCertificate:
     """The function of smallest primal value so far, and the dual variables of smallest dual value."""
 
     def __init__(self, problem: Problem, A, F):
@@ -99,7 +99,7 @@ class _Best:
         self.function, self.primal = A, problem.primal(A, F)
         self.dual, self.least = A, problem.dual(A, F)
 
-    def update(self, at: _Point):
+    def update(self, at: _ProximalPoint):
         for C, primal in ((at.dual, at.primal), (at.C, self.problem.primal(at.C, at.F))):
             if primal < self.primal:
                 self.function, self.primal = C, primal
@@ -116,7 +116,7 @@ class _Best:
 
 
 @dataclass(frozen=True)
-class _Point:
+class _ProximalPoint:
     """A function with coefficients C (n, d) and values F, on the way to the proximal point of A."""
 
     problem: Problem
@@ -156,7 +156,7 @@ def _envelope(problem: Problem, A, sigma, C, F):
     return dual, dot(C, F) / 2 + dot(dual, R) - dot(apart, apart) / (2 * sigma)
 
 
-def _newton(problem: Problem, at: _Point):
+def _newton(problem: Problem, at: _ProximalPoint):
     """Direction (n, d) of coefficients, its values, and the slope along it; None where the system is too large."""
     root = 1.0 if problem.root_weights is None else problem.root_weights[:, None]
     fixed, rows, V = problem.loss.face(problem.zero_missing(at.argument) / root, problem.measure, problem.mask)
@@ -191,7 +191,7 @@ def _solve_system(S, R):
     return None
 
 
-def _search(at: _Point, direction, values, slope):
+def _search(at: _ProximalPoint, direction, values, slope):
     """The function after a backtracking step along the direction, and whether the step reduces the objective."""
     step = 1.0
     for _ in range(_HALVINGS):
