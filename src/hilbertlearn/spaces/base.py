@@ -50,11 +50,33 @@ class Space:
         return None
 
     def encode(self, y):
-        """Coordinates (n, d) of outputs, NaN where not observed."""
+        """Coordinates of outputs.
+
+        Parameters
+        ----------
+        y : outputs
+            n outputs in any form that the space represents.
+
+        Returns
+        -------
+        coordinates : array of shape (n, d)
+            NaN where not observed.
+        """
         raise NotImplementedError
 
     def decode(self, coordinates):
-        """Outputs from coordinates (n, d)."""
+        """Outputs of coordinates.
+
+        Parameters
+        ----------
+        coordinates : array of shape (n, d)
+            Predicted coordinates.
+
+        Returns
+        -------
+        y : outputs
+            n outputs in the form of the training outputs.
+        """
         return coordinates
 
     def decode_differences(self, coordinates):

@@ -49,7 +49,7 @@ class Grid(BaseEstimator):
         self.weights = weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The axis of point values at points (m,) of [0, 1]."""
+        """The ``GridAxis`` of outputs at points (m,) of [0, 1]."""
         q = quadrature(points, self.weights, "Grid: weights")
         if not q.all():
             raise ValueError(
@@ -101,7 +101,7 @@ class Eigen(BaseEstimator):
         self.kernel, self.n_components, self.gamma, self.weights = kernel, n_components, gamma, weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The axis of eigenfunctions for outputs at points (m,) of [0, 1]."""
+        """The ``BasisAxis`` of eigenfunctions for outputs at points (m,) of [0, 1]."""
         operator = Integral(self.kernel, self.gamma)
         operator.validate("Eigen")
         number = check_number(self.n_components, "Eigen: n_components", integer=True)
@@ -153,7 +153,7 @@ class Dictionary(BaseEstimator):
         self.basis, self.eigenvalues, self.weights = basis, eigenvalues, weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The axis of atoms for outputs at points (m,) of [0, 1]; atoms may depend on the training curves (n, m)."""
+        """The ``BasisAxis`` of atoms for outputs at points (m,) of [0, 1]; atoms may depend on training curves (n, m)."""
         q = quadrature(points, self.weights, "Dictionary: weights")
         atoms = as_basis(self.basis).atoms(points, q, curves, sample_weight)
         if self.eigenvalues is None:

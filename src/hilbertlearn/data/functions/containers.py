@@ -105,7 +105,18 @@ class IrregularFunctions:
         return IrregularFunctions(points, values, self.domain, self.origin)
 
     def with_origin(self, origin):
-        """The same curves with dates counted from another origin; unchanged without dates, or where origin is None."""
+        """The same curves with dates counted from another origin.
+
+        Parameters
+        ----------
+        origin : numpy.datetime64 or None
+            The new origin.
+
+        Returns
+        -------
+        curves : IrregularFunctions
+            The container itself if points are not dates or the origin is None.
+        """
         if self.origin is None or origin is None or self.origin == origin:
             return self
         points = [change_origin(p, self.origin, origin)[0] for p in self.points]

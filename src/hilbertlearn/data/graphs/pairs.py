@@ -105,7 +105,18 @@ class Pairs:
         return taken
 
     def with_pairs(self, first, second) -> Pairs:
-        """Other pairs of the same nodes, by positions (m,), with weight 0."""
+        """Other pairs of the same nodes.
+
+        Parameters
+        ----------
+        first, second : integer arrays of shape (m,)
+            Positions of the nodes of each pair among ``nodes``.
+
+        Returns
+        -------
+        pairs : Pairs
+            Pairs of weight 0, of which nothing is known.
+        """
         taken = copy.copy(self)
         taken.first, taken.second, taken.weights = first, second, np.zeros(len(first))
         return taken

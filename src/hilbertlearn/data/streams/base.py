@@ -49,7 +49,18 @@ class Batch(NamedTuple):
     sample_weight: Any = None
 
     def take(self, rows) -> Batch:
-        """The batch of the given rows."""
+        """The batch of the given rows.
+
+        Parameters
+        ----------
+        rows : array of indices
+            Rows to take.
+
+        Returns
+        -------
+        batch : Batch
+            The same form, with these rows.
+        """
         return Batch(*(None if part is None else _safe_indexing(part, rows) for part in self))
 
 
