@@ -1,4 +1,4 @@
-"""The curve that models are fitted around, smoothed on a grid."""
+"""Means on a grid: smoothing splines, and interpolation where no curve is observed."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.interpolate import make_smoothing_spline
 
 from hilbertlearn import FunctionalRegressor, IrregularFunctions, losses
-from hilbertlearn.spaces.smoothing import best_penalty, noise_variance, smooth_rows
+from hilbertlearn.spaces.smoothing import best_penalty, interpolate_mean, noise_variance, smooth_rows
 
 rng = np.random.default_rng(0)
 T = np.linspace(0, 1, 60)
@@ -181,3 +181,36 @@ def test_huber_becomes_the_squared_loss():
     squared, huber = (FunctionalRegressor(loss=one, **settings).fit(X, Y) for one in ("squared", losses.Huber(1e6)))
     assert squared.space_.roughness == huber.space_.roughness > 0
     assert_allclose(huber.predict(X), squared.predict(X), atol=1e-5)
+
+
+def test_interpolation_of_polynomials_and_constants():
+    fine = np.linspace(0, 1, 101)
+    values = np.stack([np.ones(101), fine, np.sin(3 * fine)])[..., None]
+    gone = values.copy()
+    gone[:, 40:44] = np.nan
+    found = interpolate_mean(gone, [fine])
+    assert_allclose(found[:2], values[:2], atol=1e-9)  # constants and lines are reproduced inside
+    assert np.abs(found[2] - values[2]).max() < 1e-3
+
+
+def test_interpolation_is_bounded_beyond_the_ends():
+    fine = np.linspace(0, 1, 101)
+    line = np.where(fine < 0.3, 5 * fine, np.nan)[None, :, None]
+    found = interpolate_mean(line, [fine])[0, :, 0]
+    slope, last = 5.0, 5 * 0.29
+    assert (np.diff(found) >= -1e-9).all() and found[-1] <= last + slope / 10 + 1e-6  # over the length 1 / 10
+    alone = np.full((1, 101, 1), np.nan)
+    alone[0, 7] = 3.0
+    assert_allclose(interpolate_mean(alone, [fine]), 3.0)
+
+
+def test_interpolation_is_linear_and_leaves_what_is_there():
+    values = rng.normal(size=(3, 6, 7, 2))
+    values[:, 2, 3, 0] = values[:, 5, :, 1] = np.nan
+    values[2] = 2 * values[0] - values[1]
+    axes = [np.linspace(0, 1, 6), np.sort(rng.uniform(size=7))]
+    found = interpolate_mean(values, axes)
+    assert_allclose(found[2], 2 * found[0] - found[1], atol=1e-9)
+    assert_allclose(found[np.isfinite(values)], values[np.isfinite(values)])
+    values[..., 1] = np.nan
+    assert np.isnan(interpolate_mean(values, axes)[..., 1]).all()

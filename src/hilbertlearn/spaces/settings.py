@@ -153,7 +153,7 @@ class Dictionary(BaseEstimator):
         self.basis, self.eigenvalues, self.weights = basis, eigenvalues, weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The ``BasisAxis`` of atoms for outputs at points (m,) of [0, 1]; atoms may depend on training curves (n, m)."""
+        """The ``BasisAxis`` of atoms for outputs at points (m,) of [0, 1]; they may depend on the curves (n, m)."""
         q = quadrature(points, self.weights, "Dictionary: weights")
         atoms = as_basis(self.basis).atoms(points, q, curves, sample_weight)
         if self.eigenvalues is None:
