@@ -43,18 +43,18 @@ def test_center_may_be_automatic_for_curves():
 
 def test_kernels_to_select_from():
     X = np.zeros((5, 2))
-    automatic = OperatorKernelRegressor().spec().kernel_shapes(X)
+    automatic = OperatorKernelRegressor().spec().candidate_kernels(X)
     assert "rbf" in automatic and "linear" in automatic
-    assert OperatorKernelRegressor("rbf").spec().kernel_shapes(X) == ["rbf"]
-    assert "linear" not in QuantileRegressor().spec().kernel_shapes(X)
+    assert OperatorKernelRegressor("rbf").spec().candidate_kernels(X) == ["rbf"]
+    assert "linear" not in QuantileRegressor().spec().candidate_kernels(X)
 
 
 def test_recipe_has_candidates_only_where_there_are_several():
     X = np.zeros((5, 2))
-    assert OperatorKernelRegressor("rbf").spec().recipe(X).shapes == ()
-    assert len(OperatorKernelRegressor().spec().recipe(X).shapes) > 1
-    assert len(FunctionalRegressor().spec().recipe(X).operators) == 2
-    assert FunctionalRegressor("rbf").spec().recipe(X).operators == ()
+    assert OperatorKernelRegressor("rbf").spec().recipe(X).kernel_candidates == ()
+    assert len(OperatorKernelRegressor().spec().recipe(X).kernel_candidates) > 1
+    assert len(FunctionalRegressor().spec().recipe(X).operator_candidates) == 2
+    assert FunctionalRegressor("rbf").spec().recipe(X).operator_candidates == ()
 
 
 def test_margins_have_no_features():
@@ -66,7 +66,7 @@ def test_margins_have_no_features():
 def test_a_transformer_takes_the_place_of_the_kernel():
     from sklearn.kernel_approximation import RBFSampler
 
-    (kernel,) = OperatorKernelRegressor(feature_map=RBFSampler()).spec().kernel_shapes(np.zeros((5, 2)))
+    (kernel,) = OperatorKernelRegressor(feature_map=RBFSampler()).spec().candidate_kernels(np.zeros((5, 2)))
     assert isinstance(kernel.transformer, RBFSampler)
     with pytest.raises(ValueError, match="feature_map: a transformer"):
-        OperatorKernelRegressor("precomputed", feature_map=RBFSampler()).spec().kernel_shapes(np.eye(5))
+        OperatorKernelRegressor("precomputed", feature_map=RBFSampler()).spec().candidate_kernels(np.eye(5))

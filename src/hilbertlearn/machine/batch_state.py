@@ -50,14 +50,14 @@ def _same(one, other) -> bool:
     """Whether two settings mean the same: numbers, names, arrays, lists of them, and objects with settings."""
     if one is other:
         return True
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.shape(one) == np.shape(other) and bool(np.all(np.asarray(one) == np.asarray(other)))
+    if isinstance(one, np.ndarray):
+        return isinstance(other, np.ndarray) and np.array_equal(one, other)
     if type(one) is not type(other):
         return isinstance(one, Number) and isinstance(other, Number) and one == other
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
     if hasattr(one, "get_params") and not isinstance(one, type):
         return _same(one.get_params(deep=False), other.get_params(deep=False))
     if scipy.sparse.issparse(one):

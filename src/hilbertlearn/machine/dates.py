@@ -9,7 +9,7 @@ from ..data.frames import column_values, columns_of, is_frame, with_columns
 from ..data.functions import IrregularFunctions, has_points
 from ..data.times import as_times, date_text, days, first_date
 
-_FEW = 3  # names of columns in a fact
+_FEW = 3  # names of columns in an item of the summary
 
 
 def with_days(estimator, X, reset, single=False):
@@ -33,16 +33,16 @@ def with_days(estimator, X, reset, single=False):
 
 
 def date_items(estimator) -> SummaryItems:
-    """What dates among inputs, and the points of outputs, were turned into, for ``summary()``."""
-    facts: SummaryItems = []
+    """The units and origins of dates among inputs and points of outputs, for ``summary()``."""
+    items: SummaryItems = []
     by_origin: dict = {}
     for name, origin in getattr(estimator, "X_origins_", {}).items():
         by_origin.setdefault(origin, []).append(str(name))
     if by_origin:
-        facts.append(("dates", "; ".join(f"{_few(names)} {_unit(origin)}" for origin, names in by_origin.items())))
+        items.append(("dates", "; ".join(f"{_few(names)} {_unit(origin)}" for origin, names in by_origin.items())))
     grids = getattr(estimator, "grid_origin_", None)
     known = [origin for origin in (grids if isinstance(grids, tuple) else (grids,)) if origin is not None]
-    return facts + [("grid", "; ".join(map(_unit, known)))] * bool(known)
+    return items + [("grid", "; ".join(map(_unit, known)))] * bool(known)
 
 
 def _unit(origin):
@@ -72,14 +72,24 @@ def _frame(X, origins, reset):
 
 def _rows(X, origins, reset, single, names):
     """Days in an array, a series or a list; columns have the names of the training inputs where these are known."""
-    in_rows = isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray))
-    if in_rows and as_times(X[0]) is not None:
+    if _are_rows_of_dates(X):
         X = np.array([list(row) for row in X], dtype=object)
     if getattr(X, "ndim", 1) == 1 and single:
         times = _times(X)
         return X if times is None else _days(times, 0 if names is None else names[0], origins, reset)
     if getattr(X, "ndim", 1) != 2 or getattr(X.dtype, "kind", "") not in ("O", "m", "M"):
         return X
+    return _matrix(X, origins, reset, names)
+
+
+def _are_rows_of_dates(X) -> bool:
+    """Whether X is a list of rows with dates in the first."""
+    in_rows = isinstance(X, (list, tuple)) and len(X) and isinstance(X[0], (list, tuple, np.ndarray))
+    return bool(in_rows) and as_times(X[0]) is not None
+
+
+def _matrix(X, origins, reset, names):
+    """Days in the columns of dates of a two-dimensional array."""
     columns, times = list(X.T), [_times(column) for column in X.T]
     if all(own is None for own in times):
         return X

@@ -18,40 +18,60 @@ _FEW = 10  # names that an example has one by one
 
 
 def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
-    """X in the form that scalar kernels take; with reset the estimator remembers its features, else they must agree.
+    """Inputs in the form that scalar kernels take.
 
-    like : the training inputs; where these are a list of objects, X is one too, and rows of numbers have their type
-    dtype : of rows of numbers for kernels by name, or a list of those that may stay, the first for all others
+    Parameters
+    ----------
+    estimator : with ``reset`` it records the features of X, otherwise X must have the recorded ones
+    X : inputs as given
+    kernels : scalar kernels, settings
+    reset : whether X are the training inputs
+    like : training inputs; X is a list of objects if they are, and rows of numbers have their dtype
+    dtype : of rows of numbers for named kernels, or a list of accepted ones, the first being the default
     """
     check_collected(X, "X")
-    if any(getattr(kernel, "accepts_any_input", False) for kernel in kernels):  # a transformer's own business
+    if _any(kernels, "accepts_any_input"):  # a transformer checks its inputs itself
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
-    dtype = like.dtype if isinstance(like, np.ndarray) and like.dtype == np.float32 else dtype
-    by_columns = [getattr(kernel, "reads_columns", False) for kernel in kernels]
-    if any(by_columns) and not all(by_columns) and is_frame(X):
+    named = any(isinstance(kernel, str) for kernel in kernels)
+    if _reads_columns(kernels, X):
+        return _columns(estimator, with_days(estimator, X, reset), reset, _all(kernels, "selects_by_name"))
+    if has_points(X):
+        X = as_curves(X)
+    X = with_days(estimator, X, reset, single=named)
+    if is_framed(X) and not is_frame(X):  # a series is indexed by labels
+        values = values_of(X)
+        X = values if values.dtype.kind in "biuf" else list(values)
+    if named:
+        is_float32 = isinstance(like, np.ndarray) and like.dtype == np.float32
+        return _rows(estimator, X, kernels, reset, like.dtype if is_float32 else dtype)
+    return _objects(estimator, X, reset, like, gaps=_all(kernels, "accepts_missing"))
+
+
+def _any(kernels, flag) -> bool:
+    return any(getattr(kernel, flag, False) for kernel in kernels)
+
+
+def _all(kernels, flag) -> bool:
+    return all(getattr(kernel, flag, False) for kernel in kernels)
+
+
+def _reads_columns(kernels, X) -> bool:
+    """Whether kernels take inputs by columns; a mixture cannot take a data frame."""
+    if _any(kernels, "reads_columns") and not _all(kernels, "reads_columns") and is_frame(X):
         raise ValueError(
             "kernel: kernels beside kernels.Columns or CategoricalKernel cannot take a data frame by its columns; put "
             "each into Columns([(kernel, names)])"
         )
-    if any(by_columns) and all(by_columns):
-        X = with_days(estimator, X, reset)
-        return _columns(estimator, X, reset, all(getattr(kernel, "selects_by_name", False) for kernel in kernels))
-    if has_points(X):
-        X = as_curves(X)
-    X = with_days(estimator, X, reset, single=any(isinstance(kernel, str) for kernel in kernels))
-    if is_framed(X) and not is_frame(X):  # not to be asked for by labels
-        values = values_of(X)
-        X = values if values.dtype.kind in "biuf" else list(values)
-    if any(isinstance(kernel, str) for kernel in kernels):
-        return _rows(estimator, X, kernels, reset, dtype)
-    gaps = all(getattr(kernel, "accepts_missing", False) for kernel in kernels)
+    return bool(kernels) and _all(kernels, "reads_columns")
+
+
+def _objects(estimator, X, reset, like, gaps):
+    """Inputs of kernel objects: rows of numbers, curves, or a list of objects; gaps : whether X may have NaN."""
     if isinstance(X, (list, tuple)):
-        X = list(X)
-        rows = (list, tuple) if isinstance(like, np.ndarray) else (list,)
-        numbers = None if isinstance(like, list) else as_numbers(X, rows) if X else np.asarray(X)
+        numbers = _numbers_in(list(X), like)
         if numbers is None:
-            return X
+            return list(X)
         X = numbers
     if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
         return _validated(estimator, X, reset, gaps, accept_sparse="csr", dtype=np.float64, order="C")
@@ -60,6 +80,14 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
         X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", **options)
         _refuse_gaps(X, gaps)
     return X
+
+
+def _numbers_in(items, like):
+    """An array of the numbers in a list, None for a list of objects."""
+    if isinstance(like, list):
+        return None
+    row_types = (list, tuple) if isinstance(like, np.ndarray) else (list,)
+    return as_numbers(items, row_types) if items else np.asarray(items)
 
 
 def _rows(estimator, X, kernels, reset, dtype):
@@ -88,29 +116,38 @@ def _rows(estimator, X, kernels, reset, dtype):
 
 
 def _columns(estimator, X, reset, by_name):
-    """Inputs by columns: numbers in an array stay one, others become an ``InputTable``; one column (n,) stays."""
+    """Inputs by columns: an array of numbers, an ``InputTable``, or a single column (n,)."""
     if isinstance(X, InputTable):
         return X
     if is_frame(X):
         _remember_names(estimator, X, reset)
         return InputTable.from_data(X) if reset else _in_order(InputTable.from_data(X), estimator, by_name)
     X = values_of(X)
-    alone = getattr(X, "ndim", 0) == 1 or (isinstance(X, (list, tuple)) and not any(map(_is_row, X)))
-    if alone and not reset and len(getattr(estimator, "X_names_", ())) == 1:  # fitted to a data frame of one column
-        return InputTable(estimator.X_names_, [item_values(list(X))])
-    if isinstance(X, (list, tuple)) and not any(map(_is_row, X)):
+    names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
+    is_list = isinstance(X, (list, tuple))
+    in_rows = is_list and any(map(_is_row, X))
+    single_column = getattr(X, "ndim", 0) == 1 or (is_list and not in_rows)
+    if single_column and names is not None and len(names) == 1:
+        return InputTable(names, [item_values(list(X))])
+    if is_list and not in_rows:
         return list(X)
-    if isinstance(X, (list, tuple)):
-        numbers = as_numbers(list(X), (list, tuple))
-        X = np.array(X, dtype=object) if numbers is None else numbers
-    if X.ndim != 2:
-        return X
+    X = _array_of_rows(X) if is_list else X
+    return X if X.ndim != 2 else _table(estimator, X, reset, names)
+
+
+def _array_of_rows(rows):
+    """An array of numbers, or of objects."""
+    numbers = as_numbers(list(rows), (list, tuple))
+    return np.array(rows, dtype=object) if numbers is None else numbers
+
+
+def _table(estimator, X, reset, names):
+    """A two-dimensional array as a table, unless it has numbers and no names."""
     if X.dtype.kind in "biuf":
         options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
         X = validate_data(estimator, X, reset=reset, **options)
     else:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-    names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
     return X if names is None and X.dtype.kind == "f" else InputTable.from_data(X, names)
 
 

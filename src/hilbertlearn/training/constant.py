@@ -1,4 +1,4 @@
-"""The constant that a loss likes best: what a model is fitted around."""
+"""The constant of smallest loss, around which a model is fitted."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ..core.solvers.anderson import Anderson
 from ..core.terms import ConstantTerm
 
 _TOL = 1e-9  # of the certificate, and of the constant relative to the spread of the outputs
-_TOLD = 1e-3  # beyond which it is said
+_WARN = 1e-3  # certificate above which a warning is due
 _MAX_ITER = 500
 _CHECK_EVERY = 4
-_SMOOTHED = 1e-10  # curvature of the conjugate that makes a loss smooth, relative
-_SHRUNK = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)  # shares that dual variables are cut by until they are feasible
+_SMOOTHED = 1e-10  # relative curvature added to the conjugate of a loss that is not smooth
+_SHRUNK = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)  # shares by which dual variables shrink until they are feasible
 
 
 def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
     """The constant c (d,) of the smallest ``sum_i w_i loss(y_i - c)``, for Y (n, d) with NaN where not observed.
 
-    That is the model of infinite alpha: the mean for the squared loss, a median of rows or entries for losses that
-    grow linearly, and continuous in their settings in between. It is the package's dual problem for the kernel 1
-    without a penalty: dual variables that sum to zero. Losses of the margin have no constant, and of those that forbid
-    large residuals none might be admitted: theirs is the mean.
+    It is the model of infinite alpha: the mean for the squared loss, a median of rows or entries for losses that grow
+    linearly, and continuous in their settings in between. It solves the dual problem of the package for the kernel 1
+    without a penalty, whose dual variables sum to zero. Losses of margins have no constant. Losses that forbid large
+    residuals may admit none; they take the mean.
 
-    Entries that no row observes are NaN: nothing is known of the constant there, see ``Space.smoothed``.
+    Entries that no row observes are NaN.
 
     outside : (n,) norms of what outputs have beside their coordinates, or None
     total : function that adds what other parts of the samples have to a sum over these samples
@@ -64,13 +64,9 @@ def _minimiser(Y, weights, loss, measure, outside, total):
         certificate = _Certificate(problem, term, np.sqrt(squares / number))
         certificate(np.zeros_like(targets), term.root * np.append(mean - origin, np.zeros(targets.shape[1] - d)))
         certificate.value = 0.0
-        if certificate.size > 0 and (loss.decreasing_weight or (loss.curvature > 0 and (loss.by_row or loss.by_entry))):
-            _descend(problem, term, certificate)
-        elif certificate.size > 0:
-            splitting.solve(problem, tol=_TOL, max_iter=_MAX_ITER, certificate=certificate)
-        if certificate.value > _TOLD and targets.shape[1] == 1:
-            _section(problem, term, certificate, np.sqrt(squares))
-    if certificate.value > _TOLD:
+        if certificate.size > 0:
+            _minimise(problem, term, certificate, np.sqrt(squares))
+    if certificate.value > _WARN:
         warn(
             f"loss={loss!r}: the constant that the model is fitted around is known to {certificate.value:.0e} only; "
             "scale the outputs, or set center=False",
@@ -79,10 +75,21 @@ def _minimiser(Y, weights, loss, measure, outside, total):
     return origin + certificate.best[:d]
 
 
-class _Certificate:
-    """The duality gap of a constant, or how far it has moved since the last time, relative, where that is more.
+def _minimise(problem, term, certificate, largest):
+    """Minimise until the certificate is small; largest : bound on the targets."""
+    loss = problem.loss
+    if loss.decreasing_weight or (loss.curvature > 0 and (loss.by_row or loss.by_entry)):
+        _descend(problem, term, certificate)
+    else:
+        splitting.solve(problem, tol=_TOL, max_iter=_MAX_ITER, certificate=certificate)
+    if certificate.value > _WARN and problem.Y.shape[1] == 1:
+        _section(problem, term, certificate, largest)
 
-    Keeps the best constant it was asked of.
+
+class _Certificate:
+    """The relative duality gap of a constant, or its relative change since the last call where that is larger.
+
+    It keeps the best constant so far.
     """
 
     def __init__(self, problem, term, size):

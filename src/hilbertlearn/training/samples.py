@@ -300,10 +300,14 @@ def take_samples(X, rows, scalars):
     return X[:, rows] if given else X
 
 
+def _is_given(operator) -> bool:
+    return operator is not None and not (isinstance(operator, str) and operator == "auto")
+
+
 def kernel_terms(kernel, operator):
-    """The list of (kernel, operator) terms behind the two settings, each kernel checked."""
+    """The list of (kernel, operator) terms that the two settings define, each kernel checked."""
     if isinstance(kernel, (list, tuple)):
-        if operator is not None and not (isinstance(operator, str) and operator == "auto"):
+        if _is_given(operator):
             raise ValueError("operator must be None when kernel is a list: each of its terms has its own operator")
         if not kernel or not all(isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel):
             raise ValueError(f"kernel: a list must hold (kernel, operator) pairs, got {kernel!r}")
@@ -312,8 +316,7 @@ def kernel_terms(kernel, operator):
         terms = [(kernel, operator)]
     for one, its_operator in terms:
         one.validate() if hasattr(one, "validate") else kernels.check_kernel(one)
-        given = its_operator is not None and not (isinstance(its_operator, str) and its_operator == "auto")
-        if kernels.provides_operator(one) and given:
+        if kernels.provides_operator(one) and _is_given(its_operator):
             raise ValueError(f"operator must be None with kernels.{type(one).__name__}, which brings its own")
     return terms
 
