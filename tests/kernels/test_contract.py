@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,6 +14,7 @@ from sklearn.base import clone
 from hilbertlearn import kernels, load, save
 from hilbertlearn.kernels.gram import POSITIVE, TANIMOTO
 
+pd = pytest.importorskip("pandas")
 N, SPLIT = 9, 4
 rng = np.random.default_rng(0)
 ROWS = rng.uniform(0.1, 2, size=(N, 3))
