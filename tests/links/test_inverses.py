@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
-from hilbertlearn.links.inverses import decentred, regularised_inverse
+from hilbertlearn.links.inverses import undo_centring, regularised_inverse
 
 X = np.random.default_rng(0).normal(size=(10, 3))
 
@@ -30,7 +30,7 @@ def test_a_penalty_below_rounding_is_finite():
 
 def test_the_constant_vector_gets_the_mean_eigenvalue_of_a_centred_kernel():
     K = KernelCenterer().fit_transform(rbf_kernel(X, gamma=0.5))
-    raised, level = decentred(K)
+    raised, level = undo_centring(K)
     assert level == pytest.approx(np.linalg.eigvalsh(K)[1:].mean())
     assert_allclose(raised @ np.ones(len(K)), level * np.ones(len(K)), atol=1e-12)
     assert_allclose(raised - raised.mean(axis=0), K, atol=1e-12)
@@ -38,6 +38,6 @@ def test_the_constant_vector_gets_the_mean_eigenvalue_of_a_centred_kernel():
 
 def test_a_kernel_that_is_not_centred_stays_as_it_is():
     K = rbf_kernel(X)
-    same, level = decentred(K)
+    same, level = undo_centring(K)
     assert level == 0.0
     assert_array_equal(same, K)

@@ -1,7 +1,7 @@
 """Prediction of the embeddings of nodes from their features, by the kernel machine or by any regressor.
 
 An embedder holds settings and inputs; fitted to embeddings it gives an embedding, a function h of inputs. Both kinds of
-embeddings have the interface ``h(X)``, ``refits``, ``cross_validated_scores``, ``facts``, ``model`` and ``cosine``.
+embeddings have the interface ``h(X)``, ``refit_function``, ``cross_validated_scores``, ``facts``, ``model`` and ``cosine``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class MachineEmbedder:
         training = InMemory(inputs, _pad(V, self.n_nodes)).prepare(model.spec())
         return LinkTrial(centerer, model, training)
 
-    def refits(self, alpha, loss, n_known):
+    def refit_function(self, alpha, loss, n_known):
         """A function (rows, V) -> predictions (n_known, d) at the known nodes, of a machine fitted to the rows."""
         K, everyone = self.kernel.training_gram(self.X), np.arange(self.n_nodes)
 
@@ -67,7 +67,7 @@ class MachineEmbedder:
             settings = {**self.settings, "loss": loss, "graph": self.subgraph(used), "verbose": 0}
             part = MachineEmbedder(settings, kernels.InputKernel("precomputed"), K[np.ix_(used, used)], self.center)
             trial = part.trial(V)
-            return part.fit(trial, trial.fixed(alpha, cosine=False))(K[np.ix_(everyone[:n_known], used)])
+            return part.fit(trial, trial.fixed_result(alpha, cosine=False))(K[np.ix_(everyone[:n_known], used)])
 
         return predictions
 
@@ -132,9 +132,9 @@ class MachineEmbedding:
     def _blocks(self, X):
         return blocks_of(X, 2 * self.embedder.n_nodes)
 
-    def refits(self, n_known):
+    def refit_function(self, n_known):
         """A function (rows, V) -> predictions (n_known, d) at the known nodes, refitted to the rows."""
-        return self.embedder.refits(self.alpha, self.loss, n_known)
+        return self.embedder.refit_function(self.alpha, self.loss, n_known)
 
     def cross_validated_scores(self, V, criterion):
         """Scores (l, l) of pairs of known nodes, predicted without them."""
@@ -155,7 +155,7 @@ class RegressorEmbedding:
     def __call__(self, X):
         return np.asarray(self.model.predict(X), dtype=float).reshape(_num_samples(X), -1)
 
-    def refits(self, n_known):
+    def refit_function(self, n_known):
         return self.embedder.predictions
 
     def cross_validated_scores(self, V, criterion):

@@ -139,7 +139,7 @@ class LinkFolds:
             scores |= embedding_scores(H, H, *V, *V)
         return self.selection.select(scores)
 
-    def leave_nodes_out(self) -> tuple[PairExamples, PairExamples]:
+    def hide_nodes(self) -> tuple[PairExamples, PairExamples]:
         """Examples of pairs of a new node and a known one, and of pairs of two new nodes."""
         rng, l = np.random.default_rng(0), self.adjacency.shape[0]
         mixed, new = [], []

@@ -10,7 +10,7 @@ _CENTRED = 8  # rounding errors of an entry of a centred Gram matrix, in units o
 _EPS = np.finfo(float).eps
 
 
-def decentred(K):
+def undo_centring(K):
     """A centred K whose eigenvalue 0 of the constant vector is raised to the mean of the others, and that mean.
 
     Centring adds a share of the diagonal to all other entries, which may be much larger than these; raising the

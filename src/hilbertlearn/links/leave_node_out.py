@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .inverses import decentred, regularised_inverse
+from .inverses import undo_centring, regularised_inverse
 
 
 def leave_nodes_out(K, Y, penalty, *, center=False):
@@ -16,7 +16,7 @@ def leave_nodes_out(K, Y, penalty, *, center=False):
     n = len(K)
     if n <= (2 if center else 1):  # no sample remains, or only the mean
         return np.zeros(Y.shape)
-    K, level = decentred(K) if center else (K, 0.0)
+    K, level = undo_centring(K) if center else (K, 0.0)
     W = regularised_inverse(K, penalty)
     diagonal = W.diagonal() + level / (level + penalty) / (n * penalty)
     np.fill_diagonal(W, 0.0)

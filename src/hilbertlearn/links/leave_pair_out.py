@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._utils.linalg import row_norms
-from .inverses import decentred, regularised_inverse
+from .inverses import undo_centring, regularised_inverse
 
 # Limits below which inner products lose too many digits, and a pair is computed one by one. Larger values send more
 # pairs there: slower, more precise.
@@ -45,7 +45,7 @@ def leave_pairs_out(K, Y, penalty, *, center=False, inner=None):
     n = len(K)
     products, squares = np.zeros((n, n)), np.zeros((n, n))
     if n > (3 if center else 2):  # else no sample remains, or only the mean
-        pairs = _LeavePairOut(K, Y, penalty, center, Y @ Y.T if inner is None else inner)
+        pairs = _PairPredictions(K, Y, penalty, center, Y @ Y.T if inner is None else inner)
         imprecise = pairs.fill_all(products, squares)
         pairs.fill_single(imprecise, products, squares)
     return products, squares
@@ -59,7 +59,7 @@ class _InnerProducts:
         self.zz, self.nz, self.nn = ZZ.diagonal(), NZ.diagonal(), NN.diagonal()
 
 
-class _LeavePairOut:
+class _PairPredictions:
     """Leave-pair-out predictions, all times -1.
 
     Let D² be the diagonal of G, scaled such that its maximum is 1, and ``R = D^-1 G D^-1``, with r at i, j. Then
@@ -76,7 +76,7 @@ class _LeavePairOut:
     def __init__(self, K, Y, penalty, center, inner):
         self.gram, self.center, self.inner = K, center, inner
         n = len(K)
-        K, level = decentred(K) if center else (K, 0.0)
+        K, level = undo_centring(K) if center else (K, 0.0)
         G = regularised_inverse(K, penalty)
         roots = np.sqrt(G.diagonal())
         self.largest = roots.max()

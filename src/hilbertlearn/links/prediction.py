@@ -263,7 +263,7 @@ class LinkPredictionMixin(SummaryMixin, LinkEstimator):
             raise ValueError(
                 "X: beside Z give features of the other nodes; pair_scores() has those of the nodes of fit"
             )
-        rows, X = _NodeList.new(as_names(row_names(X), "X")), self._check_X(X)
+        rows, X = _NodeList.from_names(as_names(row_names(X), "X")), self._check_X(X)
         if Z is None:
             return _PairGrid(state.scores_of_new(X), rows, rows, symmetric=True)
         if isinstance(Z, str):
@@ -271,7 +271,7 @@ class LinkPredictionMixin(SummaryMixin, LinkEstimator):
             names = self.nodes_[self.known_]
             known = _NodeList(names, np.argsort(state.nodes.known_positions), np.zeros(len(names), dtype=bool))
             return _PairGrid(state.scores_with_known(X), rows, known, symmetric=False)
-        columns, Z = _NodeList.new(as_names(row_names(Z), "Z")), self._check_X(Z)
+        columns, Z = _NodeList.from_names(as_names(row_names(Z), "Z")), self._check_X(Z)
         return _PairGrid(state.scores_of_new(X, Z), rows, columns, symmetric=False)
 
     def _is_training_input(self, X):
@@ -346,7 +346,7 @@ class _NodeList:
     is_new: np.ndarray  # (m,) mask of the rows or columns of the scores
 
     @classmethod
-    def new(cls, names):
+    def from_names(cls, names):
         """New nodes, in the user's order."""
         return cls(names, np.arange(len(names)), np.ones(len(names), dtype=bool))
 

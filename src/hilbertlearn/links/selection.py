@@ -34,7 +34,7 @@ class LinkSearch:
         """The best machine for embeddings V (l, d) of the nodes of a graph, its ``LinkTrial``, and the result."""
         if len(machines) == 1 and not isinstance(self.alpha, str) and len(self.cosines) == 1:
             trial = machines[0].trial(V)
-            return machines[0], trial, trial.fixed(self.alpha, self.cosines[0])
+            return machines[0], trial, trial.fixed_result(self.alpha, self.cosines[0])
         if len(V) <= _ALL:
             return self._search_all_nodes(machines, V, graph)
         if any(machine.settings["manifold"] for machine in machines) or not machines[0].quadratic:
@@ -66,7 +66,7 @@ class LinkSearch:
         machine = machines[parts.index(part)]
         trial = machine.trial(V)
         alpha = result.selection.alpha * share if isinstance(self.alpha, str) else self.alpha
-        return machine, trial, trial.fixed(alpha, result.cosine)
+        return machine, trial, trial.fixed_result(alpha, result.cosine)
 
     def _search_growing_subsamples(self, machines, V, graph):
         """The search on growing subsamples; the product of alpha and the number of nodes is kept."""
@@ -90,7 +90,7 @@ class LinkSearch:
         shape = len(machines), len(penalties)
         i, j = search_on_subsamples(score, shape, graph.adjacency, prepare=prepare)
         trial = machines[i].trial(V)
-        return machines[i], trial, trial.fixed(penalties[j] / len(V), cosines[i, j])
+        return machines[i], trial, trial.fixed_result(penalties[j] / len(V), cosines[i, j])
 
 
 @dataclass(frozen=True)

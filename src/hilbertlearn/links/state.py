@@ -143,7 +143,7 @@ class LinkState:
         folds = self._folds()
         examples = {BOTH_KNOWN: folds.hide_pairs()}
         if self.nodes.X is not None:
-            examples[ONE_NEW], examples[BOTH_NEW] = folds.leave_nodes_out()
+            examples[ONE_NEW], examples[BOTH_NEW] = folds.hide_nodes()
         return {kind: pairs for kind, pairs in examples.items() if pairs.scores}
 
     def _folds(self):
@@ -154,7 +154,7 @@ class LinkState:
                 take_inputs(self.nodes.X, np.arange(self.n_known), self.kernel.precomputed)
             )
         if self.embedding is not None and self.selection.uses_embeddings:
-            predict = self.embedding.refits(self.n_known)
+            predict = self.embedding.refit_function(self.n_known)
         graph = self.nodes.graph
         new_have_kernel = self.kernel is not None and not self.kernel.precomputed
         return LinkFolds(

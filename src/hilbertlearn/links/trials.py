@@ -99,7 +99,7 @@ class LinkTrial:
         """Scores (l, l) of pairs of known nodes, predicted without them."""
         return self.search(alpha, [cosine], criterion, lambda scores: 0.0).scores
 
-    def fixed(self, alpha, cosine) -> LinkSearchResult:
+    def fixed_result(self, alpha, cosine) -> LinkSearchResult:
         """The result where all settings are given, without cross-validation."""
         loss = resolve_loss(self.training, as_loss(self.model.loss), [alpha], self.model.spec().options)
         return LinkSearchResult(Selection(float(alpha), loss, self.training), cosine, np.empty((0, 0)), 0.0)
