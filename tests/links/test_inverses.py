@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import KernelCenterer
 
-from hilbertlearn.links.inverses import undo_centring, regularised_inverse
+from hilbertlearn.links.inverses import regularised_inverse, undo_centring
 
 X = np.random.default_rng(0).normal(size=(10, 3))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .inverses import undo_centring, regularised_inverse
+from .inverses import regularised_inverse, undo_centring
 
 
 def leave_nodes_out(K, Y, penalty, *, center=False):

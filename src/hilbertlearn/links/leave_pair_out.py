@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._utils.linalg import row_norms
-from .inverses import undo_centring, regularised_inverse
+from .inverses import regularised_inverse, undo_centring
 
 # Limits below which inner products lose too many digits, and a pair is computed one by one. Larger values send more
 # pairs there: slower, more precise.
