@@ -86,41 +86,41 @@ def _sorted_kinks(kinks, low, high):
 def _by_pieces(W, terms, low, knots, owner, slope_jumps, curvature_jumps):
     """Exact minimisers (m,). `terms` (3, n) are value, slope and second derivative of each output's loss at low."""
     z = np.empty(len(W))
-    # the same memory for all blocks: new pages would take longer than what is written to them
+    # all blocks share this memory: allocating new pages takes longer than filling them
     columns, slopes = (np.empty((rows, min(len(W), _ROWS))) for rows in (len(W.T), _PIECES + 2))
-    bent = bool(terms[2].any() or curvature_jumps.any())
-    unit = max(abs(slope_jumps).max(), abs(curvature_jumps).max()) or 1.0  # in which most jumps are 1 or -1
+    is_curved = bool(terms[2].any() or curvature_jumps.any())
+    unit = max(abs(slope_jumps).max(), abs(curvature_jumps).max()) or 1.0  # the unit in which most jumps are 1 or -1
     kinks = list(zip(*(part.tolist() for part in (knots, owner, slope_jumps / unit, curvature_jumps / unit))))
     for rows in slices(len(W), _ROWS):
         m = rows.stop - rows.start
         value, slope, curvature = (W[rows] @ term / unit for term in terms)
         if len(kinks) > 1:
             columns[:, :m] = W[rows].T
-        z[rows] = _scan(columns[:, :m], slopes[:, :m], value, slope, curvature, low, kinks, bent)
+        z[rows] = _scan(columns[:, :m], slopes[:, :m], value, slope, curvature, low, kinks, is_curved)
     return z
 
 
-def _scan(columns, slopes, value, slope, curvature, low, kinks, bent):
-    """Minimisers (m,): the slopes of all objectives from knot to knot, and values where a slope turns positive.
+def _scan(columns, slopes, value, slope, curvature, low, kinks, is_curved):
+    """Minimisers (m,), from the slopes of all objectives at the knots and the values where a slope turns positive.
 
     The rows of `slopes` are overwritten.
     """
     z, best, change = np.full(len(value), low), value.copy(), np.empty(len(value))
     slopes[0], at = slope, [low]
-    # plain numbers, since there is little else to do for each kink
+    # plain Python numbers, because there is little work for each kink
     for end, i, slope_jump, curvature_jump in kinks:
         k = len(at)
-        if bent:
+        if is_curved:
             np.add(slopes[k - 1], np.multiply(curvature, end - at[-1], out=change), out=slopes[k])
             at.append(end)
             k += 1
-        if slope_jump or not bent:
+        if slope_jump or not is_curved:
             _add(slopes[k - 1], columns[i], slope_jump, slopes[k])
             at.append(end)
         if curvature_jump:
             _add(curvature, columns[i], curvature_jump, curvature)
         if len(at) > _PIECES or end == kinks[-1][0]:
-            value = _turning_points(z, best, value, slopes[: len(at)], np.array(at), bent)
+            value = _turning_points(z, best, value, slopes[: len(at)], np.array(at), is_curved)
             slopes[0], at = slopes[len(at) - 1], at[-1:]
     return np.where(value < best, at[-1], z)
 
@@ -135,20 +135,20 @@ def _add(a, b, times, out):
         np.add(a, times * b, out=out)
 
 
-def _turning_points(z, best, value, slopes, at, bent):
-    """Put into z and best the minima between at[0] and at[-1] where they are better; return the values at at[-1].
+def _turning_points(z, best, value, slopes, at, is_curved):
+    """Update z and best by the minima between at[0] and at[-1]; return the values at at[-1].
 
-    There are slopes (k, m) at positions at (k,): linear between them when the objective is `bent`, else constant up to
-    the next one. `value` (m,) is that at at[0].
+    slopes : (k, m) at positions `at` (k,); linear between them if `is_curved`, else constant up to the next position
+    value : (m,) values at at[0]
     """
     # integrals of the slope up to each position are weights (k, k) @ slopes
     weights = np.tri(len(at), k=-1) * np.append(np.diff(at), 0.0)
-    if bent:
+    if is_curved:
         weights[:, 1:] += weights[:, :-1]
         weights /= 2
     negative = slopes < 0
     k, row = np.divmod(np.flatnonzero(negative[:-1] > negative[1:]), len(value))
-    if bent:  # from a slope a < 0 to b >= 0
+    if is_curved:  # from a slope a < 0 to b >= 0
         a, b = slopes[k, row], slopes[k + 1, row]
         shift = (at[k + 1] - at[k]) * (a / (a - b))
         depth = np.einsum("pk,kp->p", weights[k], slopes[:, row]) + a * shift / 2
@@ -158,7 +158,7 @@ def _turning_points(z, best, value, slopes, at, bent):
         minima = at[k + 1]
     depth += value[row]
     order = np.argsort(-depth)
-    order = order[depth[order] < best[row[order]]]  # of several in a row the last one stays: the deepest
+    order = order[depth[order] < best[row[order]]]  # ascending depth last: the deepest of a query is written last
     z[row[order]], best[row[order]] = minima[order], depth[order]
     return value + weights[-1] @ slopes
 
@@ -167,8 +167,8 @@ def _turning_points(z, best, value, slopes, at, bent):
 
 
 def _by_grid(W, Y, loss, grid, on_grid, compiled):
-    """Global minimisers: the objectives on the grid, then every basin that may be the deepest."""
-    # in this order the product is faster
+    """Global minimisers: objectives on the grid, then a local search in every basin that may be the deepest."""
+    # the product is faster in this order
     objectives = compiled.product(W, on_grid) if compiled else (on_grid @ W.T).T
     query, j, z = find_basins(objectives, grid)
     left, right = grid[np.maximum(j - 1, 0)], grid[np.minimum(j + 1, len(grid) - 1)]
@@ -181,18 +181,19 @@ def _by_grid(W, Y, loss, grid, on_grid, compiled):
 
 
 def _grid(Y, loss):
-    """Points over the span of the predictions, close together where there are outputs, sorted.
+    """Increasing points over the span of the predictions, dense around the outputs.
 
-    Steps are a fraction of the loss's width near outputs, where the objective bends. An outlier adds a few points only.
-    When that makes too many points they are further apart, and the minimum found may be one of several local ones: with
-    1000 outputs, when the width is less than 1/5000 of their range.
+    Around outputs, where the slope of the objective changes, steps are a fraction of the width of the loss. An outlier
+    adds a few points only. If there are too many points, steps are larger, and the result may be a local minimum: with
+    1000 outputs, if the width is less than 1/5000 of their range.
     """
     low, high = loss.span(Y)
     step = min(loss.width / _POINTS_PER_WIDTH, (high - low) / (_EVEN_POINTS - 1))
     while True:
         even = np.linspace(0, (high - low) / step, _EVEN_POINTS)
-        near = np.unique(np.round((Y - low) / step))[:, None] + np.arange(-_POINTS_PER_WIDTH, _POINTS_PER_WIDTH + 1)
-        cells = np.unique(np.round(np.concatenate([even, near.ravel()])))
+        offsets = np.arange(-_POINTS_PER_WIDTH, _POINTS_PER_WIDTH + 1)
+        around_outputs = np.unique(np.round((Y - low) / step))[:, None] + offsets
+        cells = np.unique(np.round(np.concatenate([even, around_outputs.ravel()])))
         inside = low + step * cells
         inside = inside[(inside > low + step / 2) & (inside < high - step / 2)]
         if len(inside) <= max(_ON_GRID // len(Y), 2 * _EVEN_POINTS):

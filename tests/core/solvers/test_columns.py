@@ -65,7 +65,7 @@ def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on(monkeypatc
     hard = problem(n=100, d=2, alpha=1e-12)
     solution = columns.solve(hard, tol=1e-6)
     assert not solution.converged
-    assert solution.n_iter <= columns.affordable(hard)
+    assert solution.n_iter <= columns.affordable_iterations(hard)
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(100, 3)), rng.normal(size=(100, 2))
     auto, direct = (
@@ -77,12 +77,12 @@ def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on(monkeypatc
 
 
 def test_is_tried_for_many_samples_and_few_coordinates_only(monkeypatch):
-    assert not columns.promising(problem(n=150, d=4))
+    assert not columns.is_promising(problem(n=150, d=4))
     monkeypatch.setattr(columns, "_LARGE", 150)
-    assert columns.promising(problem(n=150, d=4))
-    assert not columns.promising(problem(n=150, d=16))
+    assert columns.is_promising(problem(n=150, d=4))
+    assert not columns.is_promising(problem(n=150, d=16))
     factored = problem()
-    assert not columns.promising(factored, factored.separable_term.factor("path"))
+    assert not columns.is_promising(factored, factored.separable_term.factor("path"))
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(200, 3)), rng.normal(size=(200, 2))
     tried = OperatorKernelRegressor(operator=operators.Decay(1), alpha=1e-1).fit(X, Y)

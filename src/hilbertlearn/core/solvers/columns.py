@@ -20,21 +20,21 @@ _RESTARTS = 3  # restarts in single precision at most, from a residual computed 
 _FALL = 0.5  # share of the gap before that a restart must reach, else the rest is rounding
 
 
-def affordable(problem):
+def affordable_iterations(problem):
     """Iterations that take half the time of an eigendecomposition of K (7.5 n^3 operations, 2 n^2 d an iteration)."""
     n, d = problem.Y.shape
     return int(2 * n / d) if not problem.separable_term.gram.expands else 0  # features have few eigenpairs
 
 
-def promising(problem, factors=None):
+def is_promising(problem, factors=None):
     """Whether to try this solver: many samples, few coordinates, no factors yet."""
-    return factors is None and len(problem.Y) >= _LARGE and affordable(problem) >= _WORTH
+    return factors is None and len(problem.Y) >= _LARGE and affordable_iterations(problem) >= _WORTH
 
 
 def cost(problem, factors):
     """The smallest number of iterations that is worth trying; infinite where an eigendecomposition is faster."""
     n, d = problem.Y.shape
-    return 2 * _WORTH * n**2 * d if promising(problem, factors) else np.inf
+    return 2 * _WORTH * n**2 * d if is_promising(problem, factors) else np.inf
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
@@ -46,7 +46,7 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     """
     result = _iterate(problem, tol, max_iter, init, callback)
     for _ in range(_RESTARTS if problem.is_float32 else 0):
-        left = 0 if result.stopped else min(affordable(problem), max_iter) - result.n_iter
+        left = 0 if result.stopped else min(affordable_iterations(problem), max_iter) - result.n_iter
         if result.converged or left <= 0 or result.history[-2] > tol:  # [-2]: the gap by recursion
             break
         more = _iterate(problem, tol, left, result.dual, callback)
@@ -63,7 +63,7 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
     A = np.zeros_like(T) if init is None else init @ E
     residual = T.copy() if init is None else (T - c * exact(A) - term.gram.apply(exact(A)) * weights).astype(T.dtype)
     direction, square = residual.copy(), np.einsum("ij,ij->j", residual, residual)
-    limit = min(affordable(problem), max_iter)
+    limit = min(affordable_iterations(problem), max_iter)
     # in the null space of M fitted values are 0, and the loss is half the squared targets
     full_rank = problem.is_float32 and E.shape[0] == E.shape[1]
     outside = 0.0 if full_rank else max(dot(problem.Y, problem.Y) - dot(T, T), 0.0) / (2 * c)

@@ -36,7 +36,7 @@ class Term(ABC):
 
     M = None  # the output operator (d, d), None for the identity or where there is none
     inversion: str | None = None  # how ``shift X + map(X) / s = R`` is solved: "direct", "iterative" or not at all
-    loo_formula: str | None = None  # what its factors give in closed form: leave-one-out "residuals", or whole "models"
+    loo_formula: str | None = None  # leave-one-out in closed form: "residuals", "models" (predictions too) or None
 
     @abstractmethod
     def apply(self, A):
@@ -64,7 +64,7 @@ class Term(ABC):
         return A
 
     def expand(self, C):
-        """Coefficients (N, d) of the kernel at the N samples that predictions are made from."""
+        """Coefficients (N, d) that predictions use, from those of the n samples (n, d)."""
         return C
 
     def expansion_matrix(self, n):
