@@ -62,7 +62,7 @@ def test_one_fold_does_not_decide(monkeypatch, away):
     model = OperatorKernelRegressor("rbf", gamma=0.5, operator=np.array([[1.0, 0.5], [0.5, 1.0]]))
     training = prepare(model, X, Y)
     best = 1e-4
-    monkeypatch.setattr(folds, "own_error", Scripted(best))
+    monkeypatch.setattr(folds, "fold_error", Scripted(best))
     alone = [(np.delete(np.arange(25), i), np.array([i])) for i in range(5)]
     monkeypatch.setattr(folds, "shuffled_folds", lambda n: alone)
     found, trials = folds.search_folds(training, Squared(), best * away, Options())
@@ -74,7 +74,7 @@ def test_a_search_near_an_alpha_goes_up_until_a_model_is_solved(monkeypatch):
     """Models without noise that the solver leaves far from their optimum have no error."""
     X, Y = rng.normal(size=(25, 2)), rng.normal(size=(25, 2))
     training = prepare(OperatorKernelRegressor("rbf", gamma=0.5), X, Y)
-    monkeypatch.setattr(folds, "own_error", lambda _, found, test: found.alpha if found.alpha >= 1e-3 else np.inf)
+    monkeypatch.setattr(folds, "fold_error", lambda _, found, test: found.alpha if found.alpha >= 1e-3 else np.inf)
     search = folds.FoldSearch(training, Squared(), Options())
     search.evaluate_near(1e-7)
     assert 1e-3 <= search.best() < 2e-3

@@ -95,8 +95,9 @@ def loo_residual_path(
             ((_, residuals),) = loo_residuals(training.term_at(alpha), training.Y, [alpha * total], **options)
             yield residuals
         return
+    term = None if factors is not None else training.term_at(alphas[0])
     penalties = [alpha * total for alpha in alphas]
-    for _, residuals in loo_residuals(training.term_at(alphas[0]), training.Y, penalties, factors=factors, **options):
+    for _, residuals in loo_residuals(term, training.Y, penalties, factors=factors, **options):
         yield residuals
 
 

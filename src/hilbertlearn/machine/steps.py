@@ -99,7 +99,7 @@ class FitSteps:
 
         loss : in place of the fit's own, where several are compared
         """
-        return selection.own_error(training, result, test, loss)
+        return selection.fold_error(training, result, test, loss)
 
     def learnt(self, selected: Selection) -> dict:
         """Further learnt attributes of the estimator."""

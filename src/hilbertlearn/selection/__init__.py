@@ -46,7 +46,7 @@ from .alpha_search import select_alpha_by_output
 from .automatic import STAGES, select, select_kernels
 from .draws import FOLDS, draw_subsample
 from .feature_search import Approximation
-from .folds import fold_errors, own_error
+from .folds import fold_error, fold_errors
 from .levels import select_levels, with_levels
 from .loss_constants import resolve_loss
 from .result import Selection, fit_selected

@@ -27,7 +27,7 @@ _HALF_DECADE = 10.0**0.5
 _FINEST = 2.0  # ratio between neighbouring alphas at which a search ends; errors over folds do not resolve less
 
 
-def own_error(training: Training, fitted: Fit, test, loss: Loss | None = None):
+def fold_error(training: Training, fitted: Fit, test, loss: Loss | None = None):
     """Twice the weighted mean of a loss above its least value; for the squared loss the squared error.
 
     loss : the fit's by default
@@ -51,7 +51,7 @@ def full_rows(loss, space, y, residuals):
 
 
 def fold_errors(
-    training: Training, folds, alphas, losses, options: Options, *, error: Callable = own_error, n_jobs=None
+    training: Training, folds, alphas, losses, options: Options, *, error: Callable = fold_error, n_jobs=None
 ):
     """Cross-validated errors (n_folds, n_alphas, n_losses).
 
@@ -95,7 +95,7 @@ class FoldSearch:
     def __init__(self, training: Training, loss, options: Options, error: Callable | None = None):
         """error : as for ``fold_errors``; a number, or one for each output, whose sum is minimised."""
         self.training, self.loss, self.options = training, loss, options
-        self.error = own_error if error is None else error
+        self.error = fold_error if error is None else error
         self.folds = shuffled_folds(training)
         self.parts = [training.take(train).factor_for_path([1.0, 1.0]) for train, _ in self.folds]
         self.centres = [part.constant(loss) for part, _ in self.parts]
