@@ -35,7 +35,7 @@ def test_nadaraya_watson_minimises_the_local_loss(loss):
         w = weights * np.exp(-50.0 * (x - inputs[:, 0]) ** 2)
 
         def objective(z, w=w):
-            return w @ loss.at(z - y)
+            return w @ loss.residual_value(z - y)
 
         start = grid[np.argmin([objective(z) for z in grid])]
         best = minimize_scalar(
