@@ -68,8 +68,13 @@ class FunctionSpace(Space):
         return (*(axis.size for axis in self.axes), self.n_curves)
 
     @property
+    def is_grid(self):
+        """Whether coordinates are point values on every axis."""
+        return all(axis.pointwise for axis in self.axes)
+
+    @property
     def pointwise(self):
-        return all(axis.pointwise for axis in self.axes) and not self.sampled
+        return self.is_grid and not self.sampled
 
     @property
     def measure(self):
@@ -88,7 +93,7 @@ class FunctionSpace(Space):
     def encode(self, y):
         """Coordinates (n, d), or observed values (n, m) where ``sampled``; NaN where not observed."""
         data = self.read(y)
-        if self.projected and not all(axis.pointwise for axis in self.axes):
+        if self.projected and not self.is_grid:
             return self._averages(data)
         if not self._partial(data) and not self.sampled:
             return self._coordinates(data.values)
@@ -121,14 +126,14 @@ class FunctionSpace(Space):
 
         None on a grid, for projected residuals, and where the loss takes observed values.
         """
-        if self.projected or self.sampled or all(axis.pointwise for axis in self.axes):
+        if self.projected or self.sampled or self.is_grid:
             return None
         data = self.read(y)
         return None if self._partial(data) else self._outside(data.values)
 
     def outside_values(self, y):
         """Values (n, m_1, ..., m_k, p) on the grid of the parts of curves outside the basis; None on a grid."""
-        if self.sampled or all(axis.pointwise for axis in self.axes):
+        if self.sampled or self.is_grid:
             return None
         data = self.read(y)
         return None if self._partial(data) else data.values - self._origin - self.evaluate_on_grid(self.encode(y))
@@ -138,9 +143,9 @@ class FunctionSpace(Space):
         return 1.0 if isinstance(data, IrregularFunctions) else float(np.isnan(data.values).mean())
 
     def filled_outside_norms(self, y):
-        if self.projected or all(axis.pointwise for axis in self.axes):
+        if self.projected or self.is_grid:
             return None
-        return self._outside(self._complete(y))
+        return self._outside(self._filled_values(y))
 
     def _outside(self, values):
         """Norms (n,) of the parts of values (n, m_1, ..., m_k, p) outside the basis; None if all are zero."""
@@ -160,9 +165,9 @@ class FunctionSpace(Space):
 
     def encode_filled(self, y):
         """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for unobserved curves."""
-        return self._coordinates(self._complete(y))
+        return self._coordinates(self._filled_values(y))
 
-    def _complete(self, y):
+    def _filled_values(self, y):
         """Values (n, m_1, ..., m_k, p) on the training grid with gaps filled."""
         data = self.read(y)
         if isinstance(data, IrregularFunctions):
@@ -171,7 +176,7 @@ class FunctionSpace(Space):
 
     def smooth_means(self, means):
         """Means (n, d) on a grid as splines, interpolated where no curve is observed; unchanged in a basis."""
-        if not all(axis.pointwise for axis in self.axes) or not (self.roughness or np.isnan(means).any()):
+        if not self.is_grid or not (self.roughness or np.isnan(means).any()):
             return means
         interpolated = self._interpolated(self.evaluate_on_grid(means))
         return self._coordinates(_splines(interpolated, self.axes, self.roughness))
@@ -189,7 +194,7 @@ class FunctionSpace(Space):
 
     def unobserved_outputs(self, columns):
         mask = columns.reshape(self.sizes)
-        if all(axis.pointwise for axis in self.axes):
+        if self.is_grid:
             return mask
         points = tuple(range(mask.ndim - 1))
         return np.broadcast_to(mask.all(axis=points), (*map(len, self.grids), self.n_curves))
@@ -201,7 +206,7 @@ class FunctionSpace(Space):
         points = [self._point_name(index, names) for index in np.argwhere(mask & ~never)]
         if points:
             how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
-            if self.projected and not all(axis.pointwise for axis in self.axes):
+            if self.projected and not self.is_grid:
                 how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
             parts.append(f"no curve was observed at {listed(points)}, predictions there are {how}")
         return "; ".join(parts)
@@ -243,7 +248,7 @@ class FunctionSpace(Space):
         """Whether some functions are not observed on the whole grid of a basis."""
         if isinstance(data, IrregularFunctions):
             return True
-        if all(axis.pointwise for axis in self.axes):
+        if self.is_grid:
             return False
         missing = np.isnan(data.values).reshape(len(data), -1)
         return bool((missing.any(axis=1) & ~missing.all(axis=1)).any())  # samples without any value are dropped
