@@ -1,7 +1,8 @@
 """Prediction of the embeddings of nodes from their features, by the kernel machine or by any regressor.
 
 An embedder holds settings and inputs; fitted to embeddings it gives an embedding, a function h of inputs. Both kinds of
-embeddings have the interface ``h(X)``, ``refit_function``, ``cross_validated_scores``, ``model`` and ``cosine``.
+embeddings have the interface ``h(X)``, ``refit_function``, ``cross_validated_scores``,
+``summary_items``, ``model`` and ``cosine``.
 """
 
 from __future__ import annotations
