@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import _num_samples
@@ -21,7 +20,7 @@ from .._utils.progress import Progress, run_jobs
 from ..data.objects import read_outputs, take
 from ..structured.state import OutputRules
 from .samples import ObjectData
-from .wrapped import ObjectMachine, fit_model, select_columns
+from .wrapped import ObjectMachine
 
 # Values that outputs are scored by: the decoder's objective, the same minus its value at the prediction, or the output
 # loss to the prediction
@@ -68,6 +67,7 @@ def _negative_scores(queries, features, bias):
     return -scores if bias is None else -scores - bias
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ObjectModels(ABC):
     """K models, each fitted without some samples, and n calibration samples, each left out by one of the models."""
 
@@ -97,16 +97,12 @@ class ObjectModels(ABC):
         return row_blocks(m, self.n_models * c, _COPIES)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ObjectRefits(ObjectModels):
     """Models fitted to parts of the samples."""
 
     objectives: tuple  # of each model
     calibration_queries: tuple  # for each model the queries of the samples that it leaves out
-    rules: OutputRules
-    outputs: Any
-    rows: np.ndarray
-    model_index: np.ndarray
 
     @property
     def n_models(self):
@@ -130,17 +126,13 @@ class ObjectRefits(ObjectModels):
         return np.stack(parts, axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ObjectJackknife(ObjectModels):
     """Leave-one-out models in closed form: alpha n and kernel are those of all samples."""
 
     objective: OutputObjective
     models: Any  # leave-one-out models of the machine
     calibration_queries: np.ndarray  # (n, r)
-    rules: OutputRules
-    outputs: Any
-    rows: np.ndarray
-    model_index: np.ndarray
 
     @property
     def n_models(self):
@@ -167,16 +159,14 @@ def _select_rows(X, rows):
 
 def fit_object_machines(estimator, data: ObjectData, splits, *, n_jobs=None, progress: Progress) -> list[ObjectMachine]:
     """Fit a copy of the estimator to each training part; splits : pairs (train, test) of sample positions."""
-    work = (delayed(_fit_part)(estimator, data, train) for train, _ in splits)
+    work = (delayed(_fit_machine)(estimator, data, train) for train, _ in splits)
     task = progress.task("models without some samples", "model", len(splits), has_subtasks=True)
     return run_jobs(task, work, n_jobs)
 
 
-def _fit_part(estimator, data: ObjectData, train):
+def _fit_machine(estimator, data: ObjectData, train):
     columns = train if get_tags(estimator).input_tags.pairwise else None
-    X = select_columns(_safe_indexing(data.X, train), columns)
-    weights = None if data.sample_weight is None else data.sample_weight[train]
-    return ObjectMachine(fit_model(clone(estimator), X, data.outputs_for(estimator, train), weights), columns)
+    return ObjectMachine(data.fit_copy(estimator, train, columns), columns)
 
 
 def object_refits(machines, data: ObjectData, splits, kind) -> ObjectRefits:

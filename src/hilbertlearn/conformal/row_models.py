@@ -9,11 +9,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
@@ -23,7 +21,7 @@ from .._utils.statistics import mean_rows
 from ..machine.state import blocks_of
 from .output_form import OutputForm
 from .samples import RowData
-from .wrapped import ClosedFormMachine, fit_model, leave_one_out_fit, select_columns
+from .wrapped import ClosedFormMachine, leave_one_out_fit, select_columns
 
 _COPIES = 6  # arrays as large as the predictions of all models that exist at the same time; for the memory estimate
 _PAIRS_UP_TO = 200  # samples up to which jackknife+ learns scales from pairs left out: O(n^2 d) numbers
@@ -35,6 +33,7 @@ _EXACT = 1e-10  # residuals relative to the spread of outputs up to which a fit 
 ScaleFunction = Callable[[Any, Any, Any, Any], Any]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RowModels(ABC):
     """K models, each fitted without some samples, and n calibration samples, each left out by one of the models."""
 
@@ -63,35 +62,23 @@ class RowModels(ABC):
         """Predictions (m, K, d) of every model, in one block."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RowRefits(RowModels):
     """Models fitted to parts of the samples."""
 
     models: tuple
     columns: tuple  # per model the training samples, where inputs are kernel values with all samples; None otherwise
-    form: OutputForm
-    rows: np.ndarray
-    model_index: np.ndarray
-    out_of_fold: np.ndarray
-    scales: np.ndarray | None
-    scale_index: np.ndarray
 
     def predictions(self, X):
         values = [_predict(model, X, own, self.form) for model, own in zip(self.models, self.columns, strict=True)]
         return np.stack(values, axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RowJackknife(RowModels):
     """Leave-one-out models in closed form."""
 
     machine: ClosedFormMachine
-    form: OutputForm
-    rows: np.ndarray
-    model_index: np.ndarray
-    out_of_fold: np.ndarray
-    scales: np.ndarray | None
-    scale_index: np.ndarray
 
     def predictions(self, X):
         values = self.form.rows(self.machine.predict(X))
@@ -120,13 +107,16 @@ def fit_row_refits(
         settings from the part
     """
     pairwise = fit_part is None and get_tags(estimator).input_tags.pairwise
-    fit = partial(_fit_copy, estimator, data, pairwise) if fit_part is None else fit_part
-    work = (delayed(_fit_split)(fit, data, train, test, pairwise, learn_scale) for train, test in splits)
+    columns = tuple(train if pairwise else None for train, _ in splits)
+    work = (
+        delayed(_fit_split)(estimator, fit_part, data, split, own, learn_scale)
+        for split, own in zip(splits, columns, strict=True)
+    )
     task = progress.task("models without some samples", "model", len(splits), has_subtasks=True)
     models, out_of_fold, scales = zip(*run_jobs(task, work, n_jobs), strict=True)
     return RowRefits(
         models=models,
-        columns=tuple(train if pairwise else None for train, _ in splits),
+        columns=columns,
         form=data.form,
         rows=np.concatenate([test for _, test in splits]),
         model_index=np.repeat(np.arange(len(splits)), [len(test) for _, test in splits]),
@@ -136,15 +126,10 @@ def fit_row_refits(
     )
 
 
-def _fit_copy(estimator, data: RowData, pairwise, train):
-    weights = None if data.sample_weight is None else data.sample_weight[train]
-    X = select_columns(_safe_indexing(data.X, train), train if pairwise else None)
-    return fit_model(clone(estimator), X, _safe_indexing(data.y, train), weights)
-
-
-def _fit_split(fit, data: RowData, train, test, pairwise, learn_scale):
+def _fit_split(estimator, fit_part, data: RowData, split, columns, learn_scale):
     """The model of a training part, its predictions of the test part, and its scale."""
-    model, columns = fit(train), train if pairwise else None
+    train, test = split
+    model = data.fit_copy(estimator, train, columns) if fit_part is None else fit_part(train)
     out_of_fold = _predict(model, _safe_indexing(data.X, test), columns, data.form)
     if learn_scale is None:
         return model, out_of_fold, None
@@ -195,7 +180,15 @@ def row_jackknife(machine: ClosedFormMachine, data: RowData, learn_scale: ScaleF
         y, weights = outputs.to_rows(), machine.weights
         scales = np.stack([learn_scale(part[own], y[own], weights[own], machine.machine) for part, own in parts])
     in_use = np.flatnonzero(np.isin(machine.rows, data.rows))  # the machine may have samples that are not used here
-    return RowJackknife(machine, form, machine.rows[in_use], in_use, out_of_fold[in_use], scales, scale_index)
+    return RowJackknife(
+        machine=machine,
+        form=form,
+        rows=machine.rows[in_use],
+        model_index=in_use,
+        out_of_fold=out_of_fold[in_use],
+        scales=scales,
+        scale_index=scale_index,
+    )
 
 
 def _pair_residuals(machine: ClosedFormMachine, form: OutputForm, outputs, out_of_fold):

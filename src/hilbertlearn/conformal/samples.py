@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d
 
 from ..data.objects import StructuredOutputs
 from .observations import IrregularOutputs, RowOutputs
 from .output_form import OutputForm, with_common_domain
-from .wrapped import is_searched
+from .wrapped import fit_model, is_searched, select_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,12 @@ class CalibrationData:
     def outputs_for(self, estimator, rows):
         """Outputs of some samples, as ``estimator.fit`` takes them."""
         return _safe_indexing(self.y, rows)
+
+    def fit_copy(self, estimator, train, columns=None):
+        """Fit a copy of the estimator to a training part; columns : as for ``wrapped.select_columns``."""
+        X = select_columns(_safe_indexing(self.X, train), columns)
+        weights = None if self.sample_weight is None else self.sample_weight[train]
+        return fit_model(clone(estimator), X, self.outputs_for(estimator, train), weights)
 
 
 @dataclass(frozen=True, kw_only=True)
