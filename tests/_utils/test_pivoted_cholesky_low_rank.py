@@ -2,26 +2,12 @@
 
 import numpy as np
 import pytest
+from helpers.low_rank_matrices import N, rough, sample, smooth
 from numpy.testing import assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn._utils import pivoted_cholesky
 from hilbertlearn._utils.pivoted_cholesky import expected_rank, low_rank_factor
-
-N = 600
-
-
-def sample(n, p, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, p))
-
-
-def smooth(n=N, gamma=0.1):
-    """Rank of about 70 for every n, eigenvalues down to rounding."""
-    return rbf_kernel(sample(n, 2), gamma=gamma)
-
-
-def rough(n=N):
-    return rbf_kernel(sample(n, 30), gamma=0.05)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])

@@ -4,21 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.decoders_by_hand import signed_weights
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.decoders.histograms import decode_hellinger, decode_mean
 from hilbertlearn.output_losses import Hellinger, SquaredError
 
 rng = np.random.default_rng(11)
-
-
-def weights(m, n):
-    """Rows of weights: positive, of both signs, all negative, and zero."""
-    W = rng.normal(size=(m, n))
-    W[::3] = np.abs(W[::3])
-    W[1::6] = -np.abs(W[1::6])
-    W[-1] = 0
-    return W
 
 
 # ------------------------------------------------------------------ histograms
@@ -34,7 +26,7 @@ def simplex(bins, steps):
 def test_hellinger_on_the_simplex_against_a_grid(bins, steps):
     loss, n = Hellinger(), 6
     Y = rng.dirichlet(np.full(bins, 0.4), size=n)
-    W = weights(60, n)
+    W = signed_weights(rng, 60, n)
     Z = decode_hellinger(W, Y, loss)
     assert_allclose(loss.check(Z), Z)  # histograms, so that none on the simplex can be better than the best
     found = np.einsum("qi,qi->q", W, loss(Z, Y))

@@ -1,9 +1,8 @@
 """The search for the set of smallest Jaccard loss against all subsets."""
 
-from itertools import product
-
 import numpy as np
 import pytest
+from helpers.decoders_by_hand import signed_weights, subsets
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -11,19 +10,6 @@ from hilbertlearn.decoders import jaccard
 from hilbertlearn.output_losses import Jaccard
 
 rng = np.random.default_rng(19)
-
-
-def weights(m, n):
-    """Rows of weights: positive, of both signs, all negative, and zero."""
-    W = rng.normal(size=(m, n))
-    W[::3] = np.abs(W[::3])
-    W[1::6] = -np.abs(W[1::6])
-    W[-1] = 0
-    return W
-
-
-def subsets(labels):
-    return np.array(list(product([0.0, 1.0], repeat=labels)))
 
 
 def weighted(W, Z, Y):
@@ -42,7 +28,7 @@ def weighted(W, Z, Y):
 @pytest.mark.parametrize("density", [0.1, 0.6])
 def test_jaccard_against_all_subsets(labels, density):
     for n in (1, 7, 30):
-        Y, W = (rng.random((n, labels)) < density).astype(float), weights(40, n)
+        Y, W = (rng.random((n, labels)) < density).astype(float), signed_weights(rng, 40, n)
         Z = jaccard.decode_jaccard(W, Y, Jaccard())
         assert_allclose(weighted(W, Z, Y), (W @ Jaccard()(subsets(labels), Y).T).min(axis=1), atol=1e-10)
 
@@ -57,7 +43,7 @@ def test_the_search_finds_nearly_all_best_sets(density, monkeypatch):
     ridge = np.linalg.solve(K + 0.1 * np.eye(n), rbf_kernel(points, new, gamma=0.5)).T
     monkeypatch.setattr(jaccard, "_FEW", 0)
     monkeypatch.setattr(jaccard, "_ENTRIES", 100)  # in blocks of few queries
-    for W in (ridge, rng.dirichlet(np.full(n, 0.3), size=m), weights(m, n)):
+    for W in (ridge, rng.dirichlet(np.full(n, 0.3), size=m), signed_weights(rng, m, n)):
         found = weighted(W, jaccard.decode_jaccard(W, Y, Jaccard()), Y)
         values = W @ Jaccard()(subsets(labels), Y).T
         assert (found <= (W @ Jaccard()(Y, Y).T).min(axis=1) + 1e-9).all()
@@ -67,7 +53,7 @@ def test_the_search_finds_nearly_all_best_sets(density, monkeypatch):
 
 def test_no_flip_of_one_label_is_better_where_labels_are_many():
     labels, n = 40, 60
-    Y, W = (rng.random((n, labels)) < 0.15).astype(float), weights(12, n)
+    Y, W = (rng.random((n, labels)) < 0.15).astype(float), signed_weights(rng, 12, n)
     Z = jaccard.decode_jaccard(W, Y, Jaccard())
     for w, z in zip(W, Z):
         flipped = np.abs(z - np.eye(labels))

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers.decoders_by_hand import f1_sets_of_every_size
+from helpers.decoders_by_hand import f1_sets_of_every_size, signed_weights, subsets
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn.decoders import sets
@@ -12,15 +12,6 @@ from hilbertlearn.decoders.sets import decode_f1, decode_hamming
 from hilbertlearn.output_losses import F1, Hamming
 
 rng = np.random.default_rng(11)
-
-
-def weights(m, n):
-    """Rows of weights: positive, of both signs, all negative, and zero."""
-    W = rng.normal(size=(m, n))
-    W[::3] = np.abs(W[::3])
-    W[1::6] = -np.abs(W[1::6])
-    W[-1] = 0
-    return W
 
 
 def assert_best_of_all(decode, loss, Y, W, everything):
@@ -36,7 +27,7 @@ def test_sets_against_all_subsets(decode, loss, labels, density):
     everything = np.array(list(product([0.0, 1.0], repeat=labels)))
     for n in (1, 7, 30):
         Y = (rng.random((n, labels)) < density).astype(float)
-        assert_best_of_all(decode, loss, Y, weights(40, n), everything)
+        assert_best_of_all(decode, loss, Y, signed_weights(rng, 40, n), everything)
 
 
 @pytest.mark.parametrize(("decode", "loss"), [(decode_hamming, Hamming()), (decode_f1, F1())], ids=["hamming", "f1"])
@@ -44,17 +35,13 @@ def test_only_empty_sets(decode, loss):
     Y = np.zeros((3, 4))
     assert_array_equal(decode(np.ones((2, 3)), Y, loss), np.zeros((2, 4)))
     everything = np.array(list(product([0.0, 1.0], repeat=4)))
-    assert_best_of_all(decode, loss, Y, weights(10, 3), everything)
+    assert_best_of_all(decode, loss, Y, signed_weights(rng, 10, 3), everything)
 
 
 def test_a_label_set_of_all_the_weight_is_predicted():
     Y = (rng.random((20, 30)) < 0.2).astype(float)
     for decode, loss in ((decode_hamming, Hamming()), (decode_f1, F1())):
         assert_array_equal(decode(np.eye(20), Y, loss), Y)
-
-
-def subsets(labels):
-    return np.array(list(product([0.0, 1.0], repeat=labels)))
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3, 4, 6, 8])
@@ -64,7 +51,11 @@ def test_f1_sets_with_empty_and_repeated_outputs(labels, empty):
         Y = (rng.random((n, labels)) < 0.4).astype(float)
         Y[rng.random(n) < empty] = 0
         Y = Y[rng.integers(n, size=2 * n)]
-        for W in (weights(40, 2 * n), rng.integers(-1, 2, size=(40, 2 * n)).astype(float), np.zeros((2, 2 * n))):
+        for W in (
+            signed_weights(rng, 40, 2 * n),
+            rng.integers(-1, 2, size=(40, 2 * n)).astype(float),
+            np.zeros((2, 2 * n)),
+        ):
             assert_best_of_all(decode_f1, F1(), Y, W, subsets(labels))
 
 
@@ -101,7 +92,7 @@ def test_f1_sets_against_the_best_of_every_size(labels, entries, monkeypatch):
     ridge = (X + 0.5 * rng.normal(size=X.shape)) @ np.linalg.solve(X.T @ X + np.eye(11), X.T)
     small = rng.dirichlet(np.full(n, 0.05), size=m)
     found = []
-    for W in (ridge, small, weights(m, n), weights(m, n) + 0.1, rng.normal(size=(m, n)) - 0.3):
+    for W in (ridge, small, signed_weights(rng, m, n), signed_weights(rng, m, n) + 0.1, rng.normal(size=(m, n)) - 0.3):
         Z, expected = decode_f1(W, Y, F1()), f1_sets_of_every_size(W, Y)
         assert_allclose(np.einsum("qi,qi->q", W, F1()(Z, Y)), np.einsum("qi,qi->q", W, F1()(expected, Y)), atol=1e-10)
         found.extend(Z.sum(axis=1))

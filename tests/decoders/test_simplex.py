@@ -4,6 +4,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
+from helpers.decoders_by_hand import signed_weights
 from helpers.structured_data import NEW, VECTORS, X, predictor, ridge_weights
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -28,15 +29,6 @@ def histograms(n, bins, concentration=0.5):
     return Y / Y.sum(axis=1, keepdims=True)
 
 
-def weights(m, n):
-    """Rows of weights: positive, of both signs, all negative, and zero."""
-    W = rng.normal(size=(m, n))
-    W[::3] = np.abs(W[::3])
-    W[1::6] = -np.abs(W[1::6])
-    W[-1] = 0
-    return W
-
-
 def ridge(n, m):
     points, new = rng.normal(size=(n, 2)), rng.normal(size=(m, 2))
     return np.linalg.solve(rbf_kernel(points, gamma=0.5) + 0.05 * np.eye(n), rbf_kernel(points, new, gamma=0.5)).T
@@ -54,7 +46,7 @@ def grid(bins, steps):
 @pytest.mark.parametrize(("bins", "steps"), [(1, 1), (2, 300), (3, 60), (4, 20)])
 def test_no_histogram_of_a_grid_is_better(decode, loss, bins, steps):
     for concentration in (0.3, 3.0):
-        Y, W = histograms(7, bins, concentration), weights(60, 7)
+        Y, W = histograms(7, bins, concentration), signed_weights(rng, 60, 7)
         Z = decode(W, Y, loss)
         assert_allclose(loss.check(Z), Z, atol=1e-12)
         missed = values(W, Z, Y, loss) - (W @ loss(grid(bins, steps), Y).T).min(axis=1)
@@ -65,7 +57,7 @@ def test_no_histogram_of_a_grid_is_better(decode, loss, bins, steps):
 
 @BOTH
 def test_never_worse_than_the_outputs(decode, loss):
-    for W in (weights(40, 30), ridge(30, 40)):
+    for W in (signed_weights(rng, 40, 30), ridge(30, 40)):
         Y = histograms(30, 12)
         found = values(W, decode(W, Y, loss), Y, loss)
         gained = (W @ loss(Y, Y).T).min(axis=1) - found
@@ -135,7 +127,7 @@ def test_chi2_of_two_bins_by_hand():
 def test_wasserstein_is_exact_for_weights_of_any_sign(bins):
     """Some minimum has values of the distribution function that outputs have: all non-decreasing choices of them."""
     loss, Y = Wasserstein1d(), histograms(5, bins)
-    W = weights(80, 5)
+    W = signed_weights(rng, 80, 5)
     C = np.unique(np.r_[0.0, 1.0, np.minimum(np.cumsum(Y, axis=1)[:, :-1], 1.0).ravel()])
     F = np.array(list(combinations_with_replacement(C, bins - 1)))
     everything = np.diff(F, axis=1, prepend=0.0, append=1.0)
@@ -157,7 +149,7 @@ def test_wasserstein_where_ties_leave_a_choice():
 
 
 def test_wasserstein_with_more_values_than_are_tried(monkeypatch):
-    loss, Y, W = Wasserstein1d(), histograms(30, 5), weights(30, 30)
+    loss, Y, W = Wasserstein1d(), histograms(30, 5), signed_weights(rng, 30, 30)
     exact = values(W, simplex.decode_wasserstein(W, Y, loss), Y, loss)
     monkeypatch.setattr(simplex, "_VALUES", 60)
     monkeypatch.setattr(simplex, "_ENTRIES", 50)  # and in blocks

@@ -1,5 +1,7 @@
 """Decoders that only tests call: general searches and plain versions, for the weights and the loss of the others."""
 
+from itertools import product
+
 import numpy as np
 
 from hilbertlearn.data.objects import take
@@ -31,3 +33,16 @@ def f1_sets_of_every_size(W, Y):
         best[better], sets[better] = value[better], 0.0
         sets[np.flatnonzero(better)[:, None], labels[better]] = 1.0
     return sets
+
+
+def signed_weights(rng, m, n):
+    """Rows (m, n) of weights: positive, of both signs, all negative, and zero."""
+    W = rng.normal(size=(m, n))
+    W[::3] = np.abs(W[::3])
+    W[1::6] = -np.abs(W[1::6])
+    W[-1] = 0
+    return W
+
+
+def subsets(labels):
+    return np.array(list(product([0.0, 1.0], repeat=labels)))
