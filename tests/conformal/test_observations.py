@@ -69,7 +69,7 @@ def test_irregular_curves_on_the_grid_are_arrays():
     assert_allclose(irregular.predict_band(QUERIES).mean_width(), mixed.mean_width(), rtol=0.1)
 
 
-def test_several_irregular_curves_and_points_that_nobody_saw():
+def test_several_irregular_curves_and_points_without_observations():
     rng = np.random.default_rng(0)
     points = [rng.uniform(0.2, 0.8, 6) for _ in range(24)]
     values = [

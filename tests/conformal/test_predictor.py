@@ -82,7 +82,7 @@ def test_curves_in_a_container():
     assert_allclose(band.mean_width(), np.trapezoid(plain.width, t, axis=1) / 2)
 
 
-def test_progress_is_told(capsys):
+def test_progress_is_shown(capsys):
     ConformalPredictor(MODEL, "cv+", 0.8, cv=3, verbose=1).fit(X, Y)
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(" in ")[0] for line in lines] == [

@@ -103,7 +103,7 @@ def test_regions_of_a_higher_level_contain_those_of_a_lower(loss, method, score)
 
 @pytest.mark.parametrize("score", ["auto", "constant", "mahalanobis"])
 @pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
-def test_an_output_seen_too_seldom_is_free_in_regions_as_in_intervals(method, score):
+def test_a_rarely_observed_output_is_unrestricted_in_regions_as_in_intervals(method, score):
     X, Y, new = noisy(60, d=3)
     plain = ConformalPredictor(machine(), method, score=score, random_state=0)
     without = plain.fit(X, Y[:, :2]).predict_region(new)
@@ -122,7 +122,7 @@ def test_an_output_seen_too_seldom_is_free_in_regions_as_in_intervals(method, sc
 
 
 @pytest.mark.parametrize("score", ["auto", "mahalanobis"])
-def test_regions_are_everything_where_all_outputs_are_seen_too_seldom(score):
+def test_regions_are_the_whole_space_where_all_outputs_are_rarely_observed(score):
     X, Y, new = noisy(60, d=3)
     Y[np.arange(60)[:, None] % 3 != [0, 1, 2]] = np.nan  # twenty of each, and level 0.96 asks for 24
     model = ConformalPredictor(machine(), "jackknife+", level=0.96, score=score).fit(X, Y)
@@ -133,7 +133,7 @@ def test_regions_are_everything_where_all_outputs_are_seen_too_seldom(score):
     assert dict(model.summary_items())["calibration coverage"] == 1.0
 
 
-def test_points_of_functions_seen_too_seldom_are_free():
+def test_rarely_observed_points_of_functions_are_unrestricted():
     rng, n = np.random.default_rng(0), 40
     X = rng.uniform(size=(n, 1))
     points = [np.linspace(0, 1 if i < 4 else 0.5, 6) for i in range(n)]

@@ -93,7 +93,7 @@ def test_intervals_with_gaps_have_the_samples_of_their_output():
         assert_allclose(ends[:, 1] - ends[:, 0], 2 * half)
 
 
-def test_an_output_that_was_seldom_observed_is_told():
+def test_a_rarely_observed_output_gives_a_warning():
     T = Y.copy()
     T[3:, 1] = np.nan
     model = ConformalPredictor(MODEL, level=0.8).fit(X, T)
@@ -139,6 +139,6 @@ class WithoutWeights(DummyRegressor):
 @pytest.mark.parametrize(
     ("model", "y"), [(OperatorKernelRegressor(), np.full(30, np.nan)), (StructuredPredictor(), [None] * 30)], ids=str
 )
-def test_outputs_that_are_all_unknown_are_told_as_such(model, y):
+def test_outputs_without_any_observation_are_refused(model, y):
     with pytest.raises(ValueError, match="no samples with an observed output"):
         ConformalPredictor(model).fit(np.arange(30.0)[:, None], y)

@@ -100,7 +100,7 @@ def test_with_routing_each_step_decides_about_weights(routing, backend):
     assert_allclose(model.predict(new), Ridge().fit(expected.transform(X), Y).predict(expected.transform(new)))
 
 
-def test_with_routing_weights_that_nobody_asked_about_are_refused(routing):
+def test_with_routing_weights_without_a_request_are_refused(routing):
     X, Y, new, weights = weighted_samples()
     for estimator in (Ridge(), make_pipeline(StandardScaler(), Ridge()), OperatorKernelRegressor(alpha=1e-2)):
         with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):

@@ -73,7 +73,7 @@ def auto_kappa():
     return median_norm(reweighted(loo, Y, ALPHAS[errors < (1 + 1e-4) * errors.min()].max(), median_norm))
 
 
-def test_errors_equal_cold_refits_judged_by_one_loss():
+def test_errors_equal_cold_refits_compared_by_one_loss():
     path = RegularizationPathCV(vectors(losses.Huber()), ALPHAS, loss_params={"kappa": KAPPAS}, cv=FOLDS).fit(X, Y)
     errors = errors_by_refits(vectors(losses.Huber()), "kappa", KAPPAS, huber_losses(auto_kappa()))
     assert path.errors_.shape == path.standard_errors_.shape == (3, 3)
@@ -87,7 +87,7 @@ def test_errors_equal_cold_refits_judged_by_one_loss():
     assert_allclose(path.predict(X), cold.predict(X), atol=1e-4)
 
 
-def test_tubes_are_judged_by_squared_errors():
+def test_tubes_are_compared_by_squared_errors():
     values, model = [0.4, 0.05], vectors(losses.EpsilonInsensitive(0.1))
     path = RegularizationPathCV(model, ALPHAS, loss_params={"epsilon": values}, cv=FOLDS, aggregate="median").fit(X, Y)
     errors = errors_by_refits(vectors(losses.EpsilonInsensitive(0.1)), "epsilon", values, squared_errors)

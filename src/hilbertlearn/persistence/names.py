@@ -243,14 +243,11 @@ FORMER: dict[str, str] = {
     "operators.BetweenLevels": "operators.LevelCoupling",
     "operators.Learned": "operators.LearnedOperator",
     "operators.PerAxis": "operators.AxisProduct",
-    "conformal.AtOwnPoints": "conformal.IrregularOutputs",
     "conformal.Cumulative": "conformal.CumulativeMass",
-    "conformal.Curve": "conformal.ProbabilityCurve",
     "conformal.Loss": "conformal.PredictionLoss",
     "conformal.MaxScaled": "conformal.ScaledMaximum",
     "conformal.Quantiles": "conformal.QuantileDistance",
     "conformal.Rank": "conformal.ObjectiveRank",
-    "conformal.Rows": "conformal.RowOutputs",
 }
 
 # attributes of classes in files of earlier versions: names now, None for attributes that are gone; also for subclasses
