@@ -54,7 +54,7 @@ SETTINGS = ("transductive", "inductive", "labelled with test")
 class MeanPenalty(kernels.Affinity):
     """The limit of the diffusion kernel of a graph whose nodes are all linked well: ``|sum_i h(x_i)|^2 / n``."""
 
-    def smoothed(self, W):
+    def smoother_matrix(self, W):
         return np.full(W.shape, 1 / W.shape[0])
 
 
