@@ -3,7 +3,7 @@ Many samples
 ============
 
 A kernel matrix of 20 000 samples has 400 million entries. Features by landmarks take its place: as many as lower the
-held-out error, or as many as you say. Rows can also come in batches, and the model is then that of all rows.
+cross-validated error, or as many as you say. Rows can also come in batches, and the model is then that of all rows.
 """
 
 # %%

@@ -2,8 +2,8 @@
 A path over the penalty, and over a constant of the loss
 ========================================================
 
-``RegularizationPathCV`` has the held-out error over ``alpha``, with standard errors, and over a constant of the loss
-at the same time. One factorisation serves all of them, and each fit starts where its neighbour ended.
+``RegularizationPathCV`` has the cross-validated error over ``alpha``, with standard errors, and over a constant of the
+loss at the same time. One factorisation serves all of them, and each fit starts where its neighbour ended.
 """
 
 # %%
