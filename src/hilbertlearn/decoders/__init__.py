@@ -10,9 +10,11 @@ Decisions
 ---------
 - All queries are decoded at once, in blocks that fit in scikit-learn's working memory.
 - Ties are resolved by order: the candidate that comes first wins. Scores that differ by rounding count as equal.
-- Ridge weights have both signs, so decoders are exact for these where that is possible. Exceptions are stated in the
-  docstrings: Jaccard beyond 12 labels, rankings beyond 12 items, chi-square with weights of both signs.
-- Compiled loops (`scalar_compiled`) are used where numba is installed and weights are many. They give the same results.
+- Ridge weights have both signs, so decoders are exact for these where that is possible. These are searches and may end
+  in a local minimum: Jaccard beyond 12 labels, rankings beyond 12 items, chi-square with weights of both signs,
+  directions on the sphere, Gaussian pre-images, sums of losses. Smooth losses of numbers and the Wasserstein loss are
+  exact up to the limits of their grids; their docstrings state these.
+- Compiled loops (`scalar_compiled`) are used where numba is installed and weights are many. The tests run with both.
 
 References
 ----------

@@ -190,15 +190,13 @@ def optimum(name):
 
 
 def test_every_solver_has_a_problem_that_it_solves():
-    solved = {solver for name, solver in PAIRS if not solution(name, solver).gave_up}
-    assert solved == set(SOLVERS)
+    assert {solver for _, solver in PAIRS} == set(SOLVERS)
+    assert not any(solution(*pair).gave_up for pair in PAIRS)
 
 
 @every_pair
 def test_the_gap_holds_by_hand(name, solver):
     case, found = CASES[name], solution(name, solver)
-    if found.gave_up:
-        return
     primal, dual = values_by_hand(case, found.dual, found.function)
     assert found.converged and found.gap <= 1e-9
     assert -1e-9 * primal <= primal + dual <= 2e-9 * primal
@@ -208,8 +206,6 @@ def test_the_gap_holds_by_hand(name, solver):
 @every_pair
 def test_the_optimum_is_that_of_clarabel(name, solver):
     case, found = CASES[name], solution(name, solver)
-    if found.gave_up:
-        return
     primal, _ = values_by_hand(case, found.dual, found.function)
     assert primal == pytest.approx(optimum(name), rel=1e-6)
 
@@ -219,14 +215,12 @@ def test_the_history_and_the_number_of_iterations_are_reported(name, solver):
     found = solution(name, solver)
     assert found.n_iter >= 0 and len(found.history) > 0 and not found.stopped
     assert found.dual.shape == CASES[name].problem.Y.shape
-    assert found.gap == pytest.approx(min(found.history), rel=1e-6, abs=1e-12) or found.history[-1] >= found.gap * 0.999
+    assert found.gap <= min(found.history) * (1 + 1e-6) + 1e-12
 
 
 @every_pair
 def test_a_warm_start_at_the_optimum_stays_there(name, solver):
     case, found = CASES[name], solution(name, solver)
-    if found.gave_up or found.function is not None:
-        return
     again = SOLVERS[solver].solve(case.problem, tol=1e-8, init=found.dual, max_iter=1000)
     assert again.converged and again.n_iter <= max(found.n_iter, 1)
 
@@ -247,10 +241,8 @@ def test_a_callback_sees_the_gaps_and_stops(name, solver):
         return True
 
     found = SOLVERS[solver].solve(CASES[name].problem, tol=1e-13, max_iter=1000, callback=stop)
-    if found.stopped:
-        assert len(seen) == 1 and found.n_iter >= 1
-    else:  # solvers without iterations, or at the optimum before the first
-        assert len(seen) <= 1 or solver in ("spectral", "proximal_newton")
+    assert len(seen) == 1
+    assert found.stopped == (solver != "spectral")  # the closed form has nothing to stop
 
 
 def test_requirements_are_named_where_they_are_not_met():
