@@ -295,7 +295,7 @@ def test_few_samples_are_exact():
 def test_kernels_with_operators_of_their_own_stay_exact(few_are_exact):
     field = VECTORS(kernels.CurlFreeKernel(0.3), alpha=1e-2).fit(X[:, :3], Y)
     assert field.feature_map_ is None
-    with pytest.raises(ValueError, match="feature_map goes with kernels whose values are numbers"):
+    with pytest.raises(ValueError, match="feature_map requires kernels whose values are numbers"):
         VECTORS(kernels.CurlFreeKernel(0.3), alpha=1e-2, feature_map=10).fit(X[:, :3], Y)
 
 

@@ -58,7 +58,7 @@ def test_domain_and_curves():
     ("operator", "space", "message"),
     [
         (operators.AxisProduct(), None, "functions of a variable"),
-        (operators.LevelCoupling("learned", LEVELS), None, "does not go with quantiles"),
+        (operators.LevelCoupling("learned", LEVELS), None, "cannot be used for quantiles"),
     ],
 )
 def test_refused(operator, space, message):

@@ -267,7 +267,7 @@ def test_median_and_levels_by_name():
         ({"coupling": -1.0}, "coupling must be"),
         ({"non_crossing": "sorted"}, "non_crossing"),
         ({"points": "grid"}, "points"),
-        ({"operator": "learned"}, "LearnedOperator does not go with quantiles"),
+        ({"operator": "learned"}, "LearnedOperator cannot be used for quantiles"),
         ({"alpha": 0.0}, "alpha must be"),
     ],
 )

@@ -34,7 +34,7 @@ def test_an_alpha_for_each_output():
         assert_allclose(model.predict(NEW)[:, j], same.predict(NEW), rtol=1e-6)
         assert_allclose(model.loo_residuals()[:, j], same.loo_residuals(), rtol=1e-6)
     assert "alpha" in model.summary()
-    with pytest.raises(ValueError, match="alpha_per_output=True goes with the squared loss"):
+    with pytest.raises(ValueError, match="alpha_per_output=True requires the squared loss"):
         OperatorKernelRegressor(alpha_per_output=True, operator="covariance").fit(X, Y)
     with pytest.raises(ValueError, match="alpha_per_output"):
         OperatorKernelRegressor(alpha_per_output="yes").fit(X, Y)

@@ -93,8 +93,8 @@ def check_kernel_params(kernels, params):
     """
     if any(map(_has_noise, kernels)):
         warn(
-            "kernel: a WhiteKernel counts for nothing here, where values are between samples; leave it out, the noise "
-            "is what alpha is for"
+            "kernel: a WhiteKernel has no effect, because kernel values are between samples; leave it out, alpha "
+            "accounts for the noise"
         )
     if params is None:
         return

@@ -23,7 +23,7 @@ def _check_takes_batches(estimator):
     elif not _is_squared(estimator.loss):
         why = "is for loss='squared'; other losses take fit(source), see hilbertlearn.streams"
     elif getattr(estimator, "regressor", None) is not None or estimator.manifold or _has_own_alphas(estimator):
-        why = "goes with regressor=None, manifold=0 and alpha_per_output=False"
+        why = "requires regressor=None, manifold=0 and alpha_per_output=False"
     if why:
         raise AttributeError(f"{name}.partial_fit {why}")
 

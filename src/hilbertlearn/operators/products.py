@@ -97,7 +97,7 @@ class LevelCoupling(OutputOperator):
 
     def matrix(self, Y, weights=None, space=None):
         if as_learned(self.operator) is not None:
-            raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
+            raise ValueError("operator: LearnedOperator cannot be used for quantiles; give another operator, or None")
         levels = np.atleast_1d(np.asarray(self.levels, dtype=float))
         outputs = Y[:, :: len(levels)]
         M = operator_matrix(self.operator, outputs, weights, None if space is None else space.base)

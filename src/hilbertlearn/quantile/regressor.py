@@ -198,7 +198,9 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
                     "give a kernel whose values are numbers"
                 )
             if as_learned(operator) is not None:
-                raise ValueError("operator: LearnedOperator does not go with quantiles; give another operator, or None")
+                raise ValueError(
+                    "operator: LearnedOperator cannot be used for quantiles; give another operator, or None"
+                )
         return spec
 
     def _check_settings(self):

@@ -26,7 +26,7 @@ def select_alpha_by_output(selection: Selection, options: Options) -> Selection:
     term = training.term
     if not selection.loss.quadratic or not training.closed_form or term is None or term.M is not None:
         raise ValueError(
-            "alpha_per_output=True goes with the squared loss, operator=None and kernels without operators of their "
+            "alpha_per_output=True requires the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
     alphas, data, factors = training.alphas(), selection_subsample(training), selection.factors

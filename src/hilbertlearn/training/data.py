@@ -290,7 +290,7 @@ def make_terms(recipe, grams, encoded: Encoded, weights):
     learned = [operators.as_learned(operator) for _, operator in recipe.pairs]
     if any(learned) and (len(learned) > 1 or encoded.sampling is not None):
         raise ValueError(
-            "operator: LearnedOperator goes with one kernel and outputs on a common grid; give a single kernel, or "
+            "operator: LearnedOperator requires one kernel and outputs on a common grid; give a single kernel, or "
             "irregular='projected'"
         )
     terms = [

@@ -265,7 +265,7 @@ def resolve_feature_map(recipe: Recipe, n):
         return features.Landmarks("auto") if n > _EXACT and plain else None
     if given is not None and not plain:
         raise ValueError(
-            "feature_map goes with kernels whose values are numbers; set feature_map=None, or give another kernel"
+            "feature_map requires kernels whose values are numbers; set feature_map=None, or give another kernel"
         )
     return given
 
@@ -322,12 +322,12 @@ def kernel_terms(kernel, operator):
 
 
 def check_graph(recipe, sampling):
-    """Refuse what the penalty of a graph does not go with."""
+    """Raise an error for settings that cannot be combined with the penalty of a graph."""
     if len(recipe.pairs) > 1 or kernels.provides_operator(recipe.pairs[0][0]):
-        raise ValueError("manifold goes with one kernel and operator; set manifold=0, or give a single kernel")
+        raise ValueError("manifold requires one kernel and operator; set manifold=0, or give a single kernel")
     if sampling is not None:
         raise ValueError(
-            "manifold goes with outputs that are known on a whole common grid; set manifold=0 or irregular='projected'"
+            "manifold requires outputs that are known on a whole common grid; set manifold=0 or irregular='projected'"
         )
 
 
