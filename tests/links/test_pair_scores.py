@@ -34,9 +34,9 @@ def test_kernel_values(precomputed, entries, monkeypatch):
         else KernelScores(InputKernel("rbf", GAMMA), X, Z)
     )
     i, j = np.random.default_rng(0).integers(9, size=(2, 60))
-    assert_allclose(values.at(i, j), gram[i, j], rtol=1e-12)
-    assert_allclose(values.at(i[:1], j[:1]), gram[i[:1], j[:1]], rtol=1e-12)
-    assert values.at(i[:0], j[:0]).shape == (0,)
+    assert_allclose(values.entries(i, j), gram[i, j], rtol=1e-12)
+    assert_allclose(values.entries(i[:1], j[:1]), gram[i[:1], j[:1]], rtol=1e-12)
+    assert values.entries(i[:0], j[:0]).shape == (0,)
     assert_allclose(values.block(slice(2, 7), slice(3, 9)), gram[2:7, 3:], rtol=1e-12)
 
 
@@ -53,13 +53,13 @@ def test_blocks_of_known_mixed_and_new_pairs():
         for columns in ((0, 9), (0, 5), (5, 9), (3, 7), (4, 5), (8, 9)):
             assert_array_equal(parts.block(slice(*rows), slice(*columns)), S[slice(*rows), slice(*columns)])
     i, j = (part.ravel() for part in np.indices((9, 9)))
-    assert_array_equal(parts.at(i, j), S[i, j])
+    assert_array_equal(parts.entries(i, j), S[i, j])
     alone = AllPairScores(5, parts.known, None, None)
     assert_array_equal(alone.block(slice(1, 3), slice(0, 5)), S[1:3, :5])
     with pytest.raises(ValueError, match="give X to fit"):
         alone.block(slice(0, 6), slice(0, 5))
     with pytest.raises(ValueError, match="give X to fit"):
-        alone.at(np.array([6]), np.array([7]))
+        alone.entries(np.array([6]), np.array([7]))
 
 
 @pytest.mark.parametrize("hidden", [[], [(0, 1), (2, 4)]], ids=["none hidden", "some hidden"])
@@ -113,4 +113,4 @@ def test_blocks_and_single_pairs_are_entries_of_one_matrix(kind):
     for rows, columns in ((slice(0, 8), slice(0, 8)), (slice(2, 7), slice(4, 6)), (slice(6, 8), slice(0, 3))):
         assert_allclose(scores.block(rows, columns), expected[rows, columns])
     i, j = np.array([0, 7, 3, 3, 6]), np.array([1, 2, 6, 0, 7])
-    assert_allclose(scores.at(i, j), expected[i, j])
+    assert_allclose(scores.entries(i, j), expected[i, j])

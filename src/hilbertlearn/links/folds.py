@@ -176,7 +176,7 @@ def _cut(rng, n):
 def _examples(scores, i, j, n_links, weight):
     """Examples of pairs of which the first `n_links` are linked; the others have a weight."""
     linked = np.arange(len(i)) < n_links
-    values = {name: score.at(i, j) for name, score in scores.items()}
+    values = {name: score.entries(i, j) for name, score in scores.items()}
     return PairExamples(values, linked.astype(float), np.where(linked, 1.0, weight))
 
 

@@ -1,7 +1,7 @@
 """Scores of pairs of nodes, computed in blocks: from features, from a graph and from embeddings.
 
-Every kind of scores has the two methods ``block(rows, columns)``, scores (r, c) of two slices, and ``at(i, j)``, scores
-(k,) of single pairs.
+Every kind of scores has the two methods ``block(rows, columns)``, scores (r, c) of two slices, and ``entries(i, j)``,
+scores (k,) of single pairs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ScoreMatrix:
     def block(self, rows, columns):
         return self.values[rows, columns]
 
-    def at(self, i, j):
+    def entries(self, i, j):
         return self.values[i, j]
 
 
@@ -56,7 +56,7 @@ class KernelScores:
             return X[:, columns]
         return self.kernel(X, _safe_indexing(self.Z, columns))
 
-    def at(self, i, j):
+    def entries(self, i, j):
         rows, row_numbers = np.unique(i, return_inverse=True)
         order = np.argsort(row_numbers, kind="stable")
         size = max(1, numbers_at_once(_COPIES, _ENTRIES) // max(1, _num_samples(self.Z)))
@@ -144,8 +144,8 @@ class PairScores:
     def block(self, rows, columns):
         return self.combination({name: self.similarities[name].block(rows, columns) for name in self.combination.used})
 
-    def at(self, i, j):
-        return self.combination({name: self.similarities[name].at(i, j) for name in self.combination.used})
+    def entries(self, i, j):
+        return self.combination({name: self.similarities[name].entries(i, j) for name in self.combination.used})
 
 
 @dataclass(frozen=True)
@@ -186,13 +186,13 @@ class AllPairScores:
         start = self.n_known if nodes.start >= self.n_known else 0
         return slice(nodes.start - start, nodes.stop - start)
 
-    def at(self, i, j):
+    def entries(self, i, j):
         i, j = np.maximum(i, j), np.minimum(i, j)  # in a mixed pair the new node first
         out, l = np.empty(len(i)), self.n_known
         for scores, mask in ((self.known, i < l), (self.mixed, (i >= l) & (j < l)), (self.new, j >= l)):
             if mask.any():
                 first, second = i[mask], j[mask]
-                out[mask] = _require(scores).at(first - l * (first >= l), second - l * (second >= l))
+                out[mask] = _require(scores).entries(first - l * (first >= l), second - l * (second >= l))
         return out
 
 

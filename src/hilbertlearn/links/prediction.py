@@ -138,7 +138,7 @@ class LinkPredictionMixin(SummaryMixin, LinkEstimator):
         """
         pairs = self._find_pairs(X)
         if pairs is not None:
-            return self._state.scores_of_nodes().at(*pairs)
+            return self._state.scores_of_nodes().entries(*pairs)
         X = self._check_X(X)
         out = np.empty((_num_samples(X), self._state.n_known))
         for rows, part in self._blocks(X):
@@ -167,7 +167,7 @@ class LinkPredictionMixin(SummaryMixin, LinkEstimator):
         if pairs is None:
             return self.nodes_[self.known_][self._nearest(self._check_X(X))]
         n_new = sum((side >= self._state.n_known).astype(int) for side in pairs)
-        return (self._state.scores_of_nodes().at(*pairs) >= self._threshold_by_new_nodes()[n_new]).astype(int)
+        return (self._state.scores_of_nodes().entries(*pairs) >= self._threshold_by_new_nodes()[n_new]).astype(int)
 
     def _threshold_by_new_nodes(self):
         """Thresholds (3,) of pairs with no, one or two new nodes."""

@@ -98,10 +98,10 @@ def test_blocks_and_entries_agree(name):
     assert_allclose(S, S.T, atol=1e-12)
     rng = np.random.default_rng(0)
     i, j = rng.integers(40, size=(2, 300))
-    assert_allclose(product.at(i, j), S[i, j], atol=1e-12)
+    assert_allclose(product.entries(i, j), S[i, j], atol=1e-12)
     assert_allclose(product.block(slice(5, 9), slice(20, 40)), S[5:9, 20:], atol=1e-12)
     assert product.block(slice(3, 3), slice(0, 4)).shape == (0, 4)
-    assert product.at(i[:0], j[:0]).shape == (0,)
+    assert product.entries(i[:0], j[:0]).shape == (0,)
 
 
 def common_neighbours(W, factor):
@@ -162,7 +162,7 @@ def test_weighted_similarities_are_their_definitions(name):
     assert_allclose(off(whole(name, before)), off(expected), atol=1e-10)
     assert_array_equal(before.toarray(), W)  # nothing is changed
     i, j = np.triu_indices(len(W), 1)
-    assert_allclose(structural_similarity(name, before).at(i, j), expected[i, j], atol=1e-10)
+    assert_allclose(structural_similarity(name, before).entries(i, j), expected[i, j], atol=1e-10)
     assert np.abs(off(whole(name, (W > 0).astype(float)) - expected)).max() > 0.01  # they do count
 
 
@@ -218,7 +218,7 @@ def test_degenerate_graphs(name, A):
     product = structural_similarity(name, scipy.sparse.csr_array(A))
     S = product.block(slice(0, min(n, 20)), slice(0, n))
     assert S.shape == (min(n, 20), n) and np.isfinite(S).all()
-    assert np.isfinite(product.at(np.zeros(1, dtype=int), np.full(1, n - 1))).all()
+    assert np.isfinite(product.entries(np.zeros(1, dtype=int), np.full(1, n - 1))).all()
     if scipy.sparse.csr_array(A).nnz == 0:
         assert_allclose(off(S[:, : len(S)]), 0, atol=1e-12)
 
@@ -265,7 +265,9 @@ def test_the_same_at_each_call(many):
     A = scipy.sparse.csr_array(many[0])
     for name in STRUCTURE:
         i = np.arange(1000)
-        assert_array_equal(structural_similarity(name, A).at(i, i + 7), structural_similarity(name, A).at(i, i + 7))
+        assert_array_equal(
+            structural_similarity(name, A).entries(i, i + 7), structural_similarity(name, A).entries(i, i + 7)
+        )
 
 
 def test_unknown_names():

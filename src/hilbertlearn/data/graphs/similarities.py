@@ -42,7 +42,7 @@ class FactoredMatrix:
         part = self.left[rows] @ right
         return part.toarray() if scipy.sparse.issparse(part) else part
 
-    def at(self, i, j):
+    def entries(self, i, j):
         """Entries (k,) at rows i (k,) and columns j (k,)."""
         columns = self.right.T
         if scipy.sparse.issparse(self.left):
@@ -66,8 +66,8 @@ class FactoredSum:
     def block(self, rows, columns):
         return sum(part.block(rows, columns) for part in self.parts)
 
-    def at(self, i, j):
-        return sum(part.at(i, j) for part in self.parts)
+    def entries(self, i, j):
+        return sum(part.entries(i, j) for part in self.parts)
 
 
 def adamic_adar(links):
