@@ -52,7 +52,8 @@ class KernelAutoencoder(
         returns the smallest layer, the first if there are several. At most as many codes differ from zero as the kernel
         matrix has rank.
     kernel : str, callable, object of ``hilbertlearn.kernels`` or Gaussian-process kernel, default="rbf"
-        A name of scikit-learn's ``pairwise_kernels``, a callable ``(X, Z) -> Gram``, or ``"precomputed"``.
+        A name of scikit-learn's ``pairwise_kernels``, a callable ``(X, Z) -> Gram``, or ``"precomputed"``. There is no
+        "auto", here and for gamma and alpha: errors in the spaces of different kernels are not comparable.
     gamma : float, "median" or "scale", default="median"
         Coefficient of named kernels. "median": the bandwidth is the median distance between samples.
     kernel_params : dict or None, default=None

@@ -46,10 +46,11 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
     Parameters
     ----------
     kernel : str, callable, object of ``hilbertlearn.kernels`` or Gaussian-process kernel, default="rbf"
-        Kernel of the nodes' features, as in ``OperatorKernelRegressor``, but a single one.
+        Kernel of the nodes' features, as in ``OperatorKernelRegressor``, but a single one. There is no "auto": kernels
+        of nodes are compared by scores of pairs, which cost much more than leave-one-out errors.
     gamma : float, "median", "scale" or "auto", default="median"
-        Coefficient of named kernels. "median": the bandwidth is the median distance between nodes. "auto": the best of
-        seven values around it, searched with alpha.
+        Rate of a named kernel. "median", the default for the same reason: the bandwidth is the median distance between
+        nodes. "auto": the best of seven values around it, searched with alpha.
     kernel_params : dict or None, default=None
         Further parameters of a named kernel, such as ``degree``.
     output_kernel : "diffusion", "normalized_laplacian" or matrix (l, l), default="diffusion"
@@ -57,7 +58,8 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
     beta : float, default=1.0
         Parameter of a named output kernel.
     rank : "auto", int or None, default="auto"
-        Number of leading eigenvectors of the output kernel, None for all. "auto": all up to 1000 nodes.
+        Dimension of the coordinates of the output kernel: leading eigenvectors, None for all. "auto": all up to 1000
+        nodes.
     loss : str or object of ``hilbertlearn.losses``, default="squared"
         "squared" is ridge regression, "hinge" the margin of the paper.
     alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
@@ -79,7 +81,7 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
         "known": the embedding of a known node replaces its prediction. "auto": both are combined; for h alone
         "predicted".
     center : bool, default=False
-        Centre both kernels.
+        Whether both kernels are centred. False, as in the paper.
     graph : (n, n) weights, networkx graph, ``kernels.Affinity`` or None, default=None
         Graph of the penalty, over all nodes of X, as in ``OperatorKernelRegressor``; None for 10 nearest neighbours.
     manifold : float or "auto", default=0.0

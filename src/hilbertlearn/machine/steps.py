@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class FitSteps:
 
     def fit_selected(self, spec: Spec, selected: Selection) -> tuple[Selection, Fit]:
         """The fit, and its settings: smoother ones where the solver does not converge with those selected."""
-        return selection.fit_selected(selected, lambda settings: self.solve(spec, settings))
+        return selection.fit_selected(selected, partial(self.solve, spec))
 
     def fit_path(self, spec: Spec, training: Training, alphas) -> Iterator[Fit]:
         """A fit for each alpha, each started at the one before."""

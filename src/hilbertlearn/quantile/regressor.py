@@ -73,7 +73,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         Whether there are constants c_j; "auto" also smooths those of curves, see ``FunctionalRegressor``.
     scale : bool, default=True
         Whether outputs of vectors are divided by their mean absolute deviation, so that all have the same influence;
-        alpha is then that of scaled outputs.
+        alpha is then that of scaled outputs. There is no "auto": the model of the pinball loss always depends on it.
     feature_map : "auto", None, int, object or transformer, default="auto"
         As in ``OperatorKernelRegressor``.
     solver : str, default="auto"

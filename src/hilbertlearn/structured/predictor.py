@@ -86,9 +86,9 @@ class StructuredPredictor(BatchMachine):
         Operator on coordinates of an output kernel; None is the identity.
     output_kernel : name, Gram matrix, kernel object, callable, ``spaces.OutputKernel`` or None, default=None
         Kernel of the outputs. For a Gram matrix the outputs are row numbers.
-    rank : int, "auto" or None, default=None
-        Number of landmarks among the training outputs whose span has the coordinates of an output kernel; None for all,
-        "auto" for all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
+    rank : "auto", int or None, default="auto"
+        Dimension of the coordinates of the output kernel: a number of landmarks among the training outputs, None for
+        all of them. "auto": all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
     output_loss : name, object of ``hilbertlearn.output_losses``, callable or None, default=None
         Loss between two outputs, also a sum such as ``Hamming() + 0.5 * F1()``, or a callable ``(Z, Y) -> losses``.
     decoder : str, function or object, default="auto"
@@ -103,7 +103,7 @@ class StructuredPredictor(BatchMachine):
     alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
         Regularisation, as in ``OperatorKernelRegressor``.
     center : bool, default=False
-        Fit around the mean of the outputs in their space. The papers do not.
+        Whether the model has a constant, the mean of the outputs in their space. False, as in the papers.
     graph : (n, n) weights, networkx graph, ``kernels.Affinity`` or None, default=None
         Graph of the penalty over all samples, as in ``OperatorKernelRegressor``.
     manifold : float, default=0.0
@@ -182,7 +182,7 @@ class StructuredPredictor(BatchMachine):
         kernel_params=None,
         operator=None,
         output_kernel=None,
-        rank=None,
+        rank="auto",
         output_loss=None,
         decoder="auto",
         candidates=None,
@@ -275,7 +275,7 @@ class StructuredPredictor(BatchMachine):
         """The setting of the output kernel with its rank."""
         if not isinstance(kernel, OutputKernel):
             return OutputKernel(kernel, self.rank)
-        if self.rank is not None:
+        if self.rank not in (None, "auto"):
             raise ValueError(
                 "rank: output_kernel is spaces.OutputKernel, which has a rank of its own; give one of them"
             )
