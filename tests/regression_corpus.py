@@ -5,7 +5,7 @@
     python tests/regression_corpus.py --only 'losses/*'       some cases, by a glob
     python tests/regression_corpus.py --perturb 1e-15         with X and y changed by that relative amount
 
-Cases are in ``corpus/``, one module a subject.
+Cases are in ``helpers/corpus/``, one module a subject.
 """
 
 from __future__ import annotations

@@ -6,11 +6,13 @@ import io
 import re
 from pathlib import Path
 from types import ModuleType
+from unittest import mock
 
 import pytest
 
 import hilbertlearn
 from docs.pages import blocks, prose, run
+from hilbertlearn import decoders
 from hilbertlearn.losses import as_loss
 from hilbertlearn.output_losses import as_output_loss
 
@@ -54,15 +56,24 @@ def test_pages_print_what_they_say(page, tmp_path, monkeypatch):
         assert without_gaps(printed) == without_gaps(promised)
 
 
-def test_worked_examples_of_contributing():
-    code = [text for language, text in blocks(ROOT / "CONTRIBUTING.md") if language == "python"]
+RECIPES = [text for language, text in blocks(ROOT / "CONTRIBUTING.md") if language == "python"]
+
+
+def test_every_recipe_has_an_example():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sections = re.split(r"^##+ (?=Add |An estimator with)", text, flags=re.MULTILINE)[1:]
+    assert len(sections) == len(RECIPES) == 9
+    assert [section.splitlines()[0] for section in sections if section.count("```python") != 1] == []
+
+
+@pytest.mark.parametrize("code", RECIPES, ids=range(len(RECIPES)))
+def test_recipes_run(code):
+    """Each alone, outside the package; it runs its tests itself."""
     namespace = {"__name__": "contributing"}
-    for text in code:
-        exec(compile(text, "CONTRIBUTING.md", "exec"), namespace)
+    with mock.patch.dict(decoders.DECODERS):  # an example registers a decoder
+        exec(compile(code, "CONTRIBUTING.md", "exec"), namespace)
     tests = [name for name in namespace if name.startswith("test_")]
-    assert len(tests) >= 4  # a loss, a kernel, a space and a decoder
-    lines = "".join(code).splitlines()
-    assert [name for name in tests if f"{name}()" not in lines] == []  # the pages' own code has run them
+    assert tests and [name for name in tests if f"{name}()" not in code.splitlines()] == []
 
 
 @pytest.mark.parametrize(

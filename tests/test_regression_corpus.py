@@ -148,7 +148,7 @@ def test_every_component_has_a_case():
     gone = missing()
     assert not gone, (
         f"in no case of the regression corpus: {', '.join(gone)}. Add a case to the module of its subject in "
-        "tests/corpus/, or name it in the `uses` of one that runs it; then run "
+        "tests/helpers/corpus/, or name it in the `uses` of one that runs it; then run "
         "python tests/regression_corpus.py --write"
     )
 
