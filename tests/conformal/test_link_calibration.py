@@ -75,7 +75,7 @@ def test_platt_is_the_likeliest_logistic_function():
 def test_new_nodes_by_definition():
     model = conformal("split").fit(KNOWN)
     new, _ = graph(6, 7)
-    scores, linked, weights = model.estimator_.state_.example_scores("mixed")
+    scores, linked, weights = model.estimator_.link_state_.example_scores("mixed")
     found, values = model.predict_set(new), model.estimator_.decision_function(new)
     links = np.sort(scores[linked > 0])
     known = model.estimator_.nodes_[model.estimator_.known_]

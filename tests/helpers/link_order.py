@@ -23,7 +23,7 @@ def assert_same(model, again, order, new=NEW, new_again=NEW):
     assert_allclose(again.pair_scores()[off], model.pair_scores()[every][off], atol=1e-8)
     assert_array_equal(again.predict_links().toarray(), model.predict_links().toarray()[every])
     assert {key: pytest.approx(value, abs=1e-8) for key, value in again.thresholds_.items()} == model.thresholds_
-    if model.state_.has_features:
+    if model.link_state_.has_features:
         assert again.cv_score_ == pytest.approx(model.cv_score_, abs=1e-12)
         assert_allclose(again.decision_function(new_again), model.decision_function(new)[:, known], atol=1e-8)
         assert_array_equal(again.known_, model.known_)

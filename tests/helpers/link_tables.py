@@ -76,4 +76,4 @@ def held_out_by_folds(order, predict, compare):
 
 def drawn_from(model):
     """The order of the known nodes that does not depend on that of the rows."""
-    return model.state_.nodes.order[:KNOWN]
+    return model.link_state_.nodes.order[:KNOWN]

@@ -31,7 +31,7 @@ def diffusion_root(W):
 
 def in_order(model):
     """Links, hidden pairs and kernel values in the order that folds are drawn from."""
-    order = model.state_.nodes.order
+    order = model.link_state_.nodes.order
     return (matrix[np.ix_(order, order)] for matrix in (SEEN, MASK, K))
 
 
@@ -115,7 +115,7 @@ def sorted_columns(scores, linked):
 
 def test_folds_of_known_pairs_are_those_by_hand():
     model = fitted(similarities=["adamic_adar", "katz", "attributes", "learnt"])
-    found = model.state_.examples["known"]
+    found = model.link_state_.examples["known"]
     scores, linked = by_hand_known(model)
     assert set(found.scores) == set(scores)
     assert_array_equal(found.weights, 1.0)
@@ -128,7 +128,7 @@ def test_folds_of_known_pairs_are_those_by_hand():
 def test_folds_of_nodes_are_those_by_hand():
     model = fitted(similarities=["adamic_adar", "katz", "attributes", "learnt"])
     for kind, (scores, linked) in zip(("mixed", "new"), by_hand_nodes(model), strict=True):
-        found = model.state_.examples[kind]
+        found = model.link_state_.examples[kind]
         assert set(found.scores) == set(scores)
         assert_array_equal(found.linked, linked)
         for name, values in scores.items():
@@ -137,11 +137,11 @@ def test_folds_of_nodes_are_those_by_hand():
 
 def test_weights_are_learnt_from_these_folds():
     model = fitted()
-    for kind, examples in model.state_.examples.items():
+    for kind, examples in model.link_state_.examples.items():
         prior = {"adamic_adar": 1, "resource_allocation": 1, "preferential_attachment": 1}
         prior |= {"attributes": 0.5, "predicted, cosine": 0.5}
         expected, _ = optimum(examples.scores, examples.linked, examples.weights, {**prior, "known, cosine": 0.5})
-        odds = model.state_.combinations[kind](examples.scores)
+        odds = model.link_state_.combinations[kind](examples.scores)
         assert_allclose(odds, expected, atol=0.02)
         assert min(model.weights_[kind].values()) >= 0
 
@@ -151,7 +151,7 @@ def test_weights_are_learnt_from_these_folds():
 )
 def test_thresholds_are_the_best_by_f1(settings):
     model = fitted(cosine=False, **settings)
-    state = model.state_
+    state = model.link_state_
     for kind, examples in state.cross_validate().items():
         if kind == "new" and settings:  # all pairs, both left out: test_links has it
             continue

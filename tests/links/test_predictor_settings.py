@@ -287,8 +287,8 @@ def answers(model):
     pairs = [tuple(pair) for pair in model.nodes_[np.array([(0, 1), (3, 2), (5, 9)])].tolist()]
     out = [model.pair_scores(), model.decision_function(pairs), model.predict(pairs), model.predict_links().toarray()]
     out += [np.array([score for *_, score in model.predict_links(top_k=9)])]
-    if model.state_.embedding is not None:
-        new = rbf_kernel(NEW, X, gamma=GAMMA) if model.state_.kernel.precomputed else NEW
+    if model.link_state_.embedding is not None:
+        new = rbf_kernel(NEW, X, gamma=GAMMA) if model.link_state_.kernel.precomputed else NEW
         out += [model.pair_scores(new), model.decision_function(new), np.array(model.cv_score_)]
     return [*out, np.array(list(model.thresholds_.values())), np.array(model.summary())]
 

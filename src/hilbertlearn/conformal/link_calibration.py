@@ -183,7 +183,7 @@ def _are_pairs(X, predictor):
     if isinstance(X, Pairs):
         return True
     named = isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(pair, tuple) for pair in X)
-    return named or not predictor.state_.has_features
+    return named or not predictor.link_state_.has_features
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,7 @@ class ObjectMachine:
 
 def scores_of_new_nodes(predictor):
     """Cross-validated scores, links and weights of pairs of a known node with one that the fold had not."""
-    return predictor.state_.example_scores("mixed")
+    return predictor.link_state_.example_scores("mixed")
 
 
 # ---------------------------------------------------------------- inputs

@@ -30,12 +30,12 @@ from .top_pairs import SIZE, top_pairs
 
 @unnamed_in_errors
 class LinkPredictionMixin(SummaryMixin, LinkEstimator):
-    """The methods of a link predictor after its fit, which sets ``state_``, a ``LinkState``."""
+    """The methods of a link predictor after its fit, which sets ``link_state_``, a ``LinkState``."""
 
     @property
     def _state(self):
-        check_is_fitted(self, "state_")
-        return self.state_
+        check_is_fitted(self, "link_state_")
+        return self.link_state_
 
     def _get_fitted_attr_html(self, doc_link=""):
         """No table of all attributes in scikit-learn's diagram: some are computed when they are read."""

@@ -121,7 +121,7 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
     model_ : OperatorKernelRegressor or regressor
         The fitted function h. Its samples are nodes in another order.
     alpha_, gamma_, kernel_, loss_, dual_gap_, n_iter_ : as in ``OperatorKernelRegressor``
-    state_ : LinkState
+    link_state_ : LinkState
         All that was learnt, for wrappers.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
@@ -221,7 +221,7 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
                 kernel, embedding = (self._fit_machine if self.regressor is None else self._fit_regressor)(nodes, V)
                 state = replace(state, kernel=kernel, V=V, embedding=embedding, H=embedding(nodes.X))
                 task.step("learnt their embedding")
-            self.state_ = state.with_combinations()
+            self.link_state_ = state.with_combinations()
             task.step("combined similarities")
 
     def _check_settings(self):

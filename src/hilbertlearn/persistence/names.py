@@ -254,7 +254,7 @@ FORMER: dict[str, str] = {
 FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "features.LandmarkMap": {"knows_outputs": None},
     "features.Landmarks": {"moves": None},
-    "links.LinkPredictor": {"_state_": "state_"},
+    "links.LinkPredictor": {"_state_": "link_state_"},
     "quantile.QuantileRegressor": {"_functions_": None, "_points_": None},
     "core.CholeskyFactors": {"_instead": "_fallback"},
     "core.EigenspaceTerm": {"error": "_error"},
