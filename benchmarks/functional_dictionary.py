@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from hilbertlearn import FunctionalRegressor, kernels, losses, operators
 from hilbertlearn.core.solvers import columns, spectral
-from hilbertlearn.machine.in_memory import InMemory
+from hilbertlearn.machine.in_memory import MemorySource
 from hilbertlearn.spaces import Fourier
 
 from .timing import best_of, report
@@ -20,7 +20,7 @@ GAMMA = 0.05
 
 def by_columns_and_by_eigh(model, X, Y):
     """Largest difference between dual variables of the two ways to solve, relative; 0 for M = I, which has neither."""
-    training = InMemory(X, Y).prepare(clone(model).spec())
+    training = MemorySource(X, Y).prepare(clone(model).spec())
     problem = training.problem(losses.Squared(), model.alpha, training.constant(losses.Squared()))
     if problem.separable_term.M is None:
         return 0.0

@@ -1,16 +1,16 @@
 """The steps of a fit, one at a time."""
 
-from hilbertlearn.machine.in_memory import InMemory
+from hilbertlearn.machine.in_memory import MemorySource
 
 
 def read(model, X, y, sample_weight=None):
     """The samples as a fit reads them."""
-    return InMemory(X, y, sample_weight).read(model.spec(y))
+    return MemorySource(X, y, sample_weight).read(model.spec(y))
 
 
 def prepare(model, X, y, sample_weight=None):
     """The samples with their kernels."""
-    return InMemory(X, y, sample_weight).prepare(model.spec(y))
+    return MemorySource(X, y, sample_weight).prepare(model.spec(y))
 
 
 def loo_coordinates_at(model, X):

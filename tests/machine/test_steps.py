@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from hilbertlearn import OperatorKernelRegressor
-from hilbertlearn.machine.in_memory import InMemory
+from hilbertlearn.machine.in_memory import MemorySource
 from hilbertlearn.machine.steps import FitSteps, fit_part, fit_selection, fitted_copy, path_results
 
 rng = np.random.default_rng(0)
@@ -17,7 +17,7 @@ Y = np.sin(X) + 0.1 * rng.normal(size=(25, 2))
 def test_the_steps_one_by_one_are_the_fit():
     model = OperatorKernelRegressor("rbf")
     spec = model.spec()
-    result = fit_selection(spec, spec.steps.select(spec, InMemory(X, Y).read(spec)))
+    result = fit_selection(spec, spec.steps.select(spec, MemorySource(X, Y).read(spec)))
     expected = OperatorKernelRegressor("rbf").fit(X, Y)
     assert_allclose(fitted_copy(model, result).predict(X), expected.predict(X), rtol=1e-12)
     assert result.state.alpha == expected.alpha_ and result.selection.alpha == expected.alpha_
@@ -43,7 +43,7 @@ def test_a_step_can_be_replaced():
 
 def test_a_path_has_a_result_for_each_alpha():
     spec = OperatorKernelRegressor("rbf", gamma=0.5).spec()
-    training = InMemory(X, Y).prepare(spec)
+    training = MemorySource(X, Y).prepare(spec)
     for alpha, result in zip([1.0, 0.1], path_results(spec, training, [1.0, 0.1]), strict=True):
         expected = OperatorKernelRegressor("rbf", gamma=0.5, alpha=alpha).fit(X, Y)
         assert_allclose(result.state.coordinates(X), expected.predict(X), atol=1e-8)
@@ -51,7 +51,7 @@ def test_a_path_has_a_result_for_each_alpha():
 
 def test_a_part_has_the_penalty_of_all():
     spec = OperatorKernelRegressor("rbf", gamma=0.5, alpha=0.1).spec()
-    selected = spec.steps.select(spec, InMemory(X, Y).read(spec))
+    selected = spec.steps.select(spec, MemorySource(X, Y).read(spec))
     part = fit_part(spec, selected, np.arange(10))
     expected = OperatorKernelRegressor("rbf", gamma=0.5, alpha=0.25).fit(X[:10], Y[:10])
     assert_allclose(part.state.coordinates(X), expected.predict(X), atol=1e-10)

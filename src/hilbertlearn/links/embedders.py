@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 
 from .. import kernels
 from ..losses import as_loss
-from ..machine.in_memory import InMemory
+from ..machine.in_memory import MemorySource
 from ..machine.state import blocks_of
 from ..machine.steps import fit_selection
 from ..vector import OperatorKernelRegressor
@@ -56,7 +56,7 @@ class MachineEmbedder:
             centerer = KernelCenterer().fit(K)
             kernel, inputs = kernels.InputKernel("precomputed"), centerer.transform(K)
         model = self._model(kernel)
-        training = InMemory(inputs, _pad(V, self.n_nodes)).prepare(model.spec())
+        training = MemorySource(inputs, _pad(V, self.n_nodes)).prepare(model.spec())
         return LinkTrial(centerer, model, training)
 
     def refit_function(self, alpha, loss, n_known):

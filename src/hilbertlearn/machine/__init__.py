@@ -1,9 +1,9 @@
 """The one fit: from an estimator and its data to what was learnt.
 
 ``KernelMachine.fit`` (``base.py``) checks the settings (``Spec``), opens a data source (``sources.py``) and stores its
-``FitResult``. A source has one method, ``fit(spec)``: ``InMemory`` reads all samples, ``RowBatches`` reads batches of
-rows in one or several passes, ``DaskRows`` leaves rows on the workers of a cluster. ``FitSteps`` are the steps of a fit
-in memory; an estimator that differs in one gives other steps to its ``spec``. Nothing overrides ``fit``.
+``FitResult``. A source has one method, ``fit(spec)``: ``MemorySource`` reads all samples, ``BatchSource`` reads batches
+of rows in one or several passes, ``DaskSource`` leaves rows on the workers of a cluster. ``FitSteps`` are the steps of
+a fit in memory; an estimator that differs in one gives other steps to its ``spec``. Nothing overrides ``fit``.
 
 Decisions
 ---------

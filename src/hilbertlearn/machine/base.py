@@ -19,7 +19,7 @@ from .dates import date_items
 from .distributed import by_blocks, is_dask
 from .fitted import FittedMachine
 from .forms import DataForm
-from .in_memory import InMemory
+from .in_memory import MemorySource
 from .named_settings import NamedSettings
 from .sources import open_source
 from .spec import Spec
@@ -212,7 +212,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         """
         new = blank(self)
         spec = new.spec(y)
-        training = InMemory(X, y, sample_weight).prepare(spec)
+        training = MemorySource(X, y, sample_weight).prepare(spec)
         for result in path_results(spec, training, [check_number(alpha, "alphas") for alpha in alphas]):
             yield fitted_copy(new, result)
 

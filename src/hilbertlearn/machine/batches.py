@@ -20,11 +20,11 @@ from ..data.streams.base import check_batch_weights, concatenate_batches, nonemp
 from ..leave_one_out import Reservoir
 from ..selection import Selection, StreamSettings
 from ..spaces import VectorSpace
-from ..training import Encoded, Moments, Training, make_terms, resolve_schedule
+from ..training import EncodedOutputs, Moments, Training, make_terms, resolve_schedule
 from ..training.moments import is_diagonal
 from .batch_state import FixedSettings, RunningSums
 from .checks import check_lengths, gap_message, require_outputs, warn_not_converged, warn_unobserved
-from .in_memory import DataSource, InMemory, read_samples
+from .in_memory import DataSource, MemorySource, read_samples
 from .inputs import check_inputs
 from .spec import Spec
 from .steps import FitResult, fit_selection
@@ -47,9 +47,9 @@ def is_read_into_memory(spec: Spec, X, source: Source) -> bool:
     return few or (isinstance(X, np.memmap) and _is_better_in_memory(spec, source))
 
 
-def read_into_memory(source: Source) -> InMemory:
+def read_into_memory(source: Source) -> MemorySource:
     """All rows of a source."""
-    return InMemory(*(concatenate_batches(list(source)) if source.n_rows is None else source.sample(source.n_rows)))
+    return MemorySource(*(concatenate_batches(list(source)) if source.n_rows is None else source.sample(source.n_rows)))
 
 
 def _is_better_in_memory(spec: Spec, source) -> bool:
@@ -65,7 +65,7 @@ def _is_better_in_memory(spec: Spec, source) -> bool:
 
 
 @dataclass(frozen=True)
-class RowBatches(DataSource):
+class BatchSource(DataSource):
     """A source of rows that are read in one or several passes."""
 
     source: Source
@@ -122,7 +122,7 @@ def begin(spec: Spec, first: Batch, passes=True) -> RunningSums:
             "sample_weight: no row has a positive weight in the first batch, or in the sample of a source that "
             "settings are chosen on; begin with rows that count"
         )
-    samples = read_samples(spec, InMemory(*first), spec.batch_space)
+    samples = read_samples(spec, MemorySource(*first), spec.batch_space)
     if samples.encoded.sampling is not None:
         raise ValueError(
             "y: functions at points of their own cannot come in batches; give values on a common grid, or "
@@ -254,7 +254,7 @@ def _training(settings: StreamSettings, blocks, gram, form) -> Training:
             "give at least one sample with an output"
         )
     outside = None if blocks[0].outside is None else np.concatenate([block.outside for block in blocks])
-    encoded = Encoded(space=settings.space, Y=Y, sampling=None, coordinates=Y, outside=outside)
+    encoded = EncodedOutputs(space=settings.space, Y=Y, sampling=None, coordinates=Y, outside=outside)
     return Training(
         recipe=settings.recipe,
         y=None,

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from .._utils.validation import check_range
 from ..data.frames import FrameForm, check_collected
 from ..data.streams import is_source
-from ..training import Encoded, Samples, Training, has_float32_inputs, select_precision
+from ..training import EncodedOutputs, Samples, Training, has_float32_inputs, select_precision
 from .checks import check_lengths, require_outputs, warn_unobserved
 from .distributed.blocks import is_dask
 from .forms import DataForm
@@ -33,7 +33,7 @@ class DataSource(ABC):
 
 
 @dataclass(frozen=True)
-class InMemory(DataSource):
+class MemorySource(DataSource):
     """Samples in memory.
 
     Parameters
@@ -84,7 +84,7 @@ class InMemory(DataSource):
         return X, weights, DataForm(FrameForm.from_outputs(self.y), index)
 
 
-def read_samples(spec: Spec, source: InMemory, output_space=None) -> Samples:
+def read_samples(spec: Spec, source: MemorySource, output_space=None) -> Samples:
     """Check everything that can be checked cheaply, then read inputs and outputs.
 
     output_space : in place of the estimator's own
@@ -104,7 +104,7 @@ def read_samples(spec: Spec, source: InMemory, output_space=None) -> Samples:
     outputs = y if len(kept) == len(y) else y[kept]
     check_range(outputs, deviations=loss.symmetric)
     make_space = spec.output_space if output_space is None else output_space
-    encoded = Encoded.from_outputs(make_space(outputs, weights[kept]), outputs)
+    encoded = EncodedOutputs.from_outputs(make_space(outputs, weights[kept]), outputs)
     check_range(encoded.Y, deviations=loss.symmetric)
     spec.steps.check_encoded(loss, encoded)
     solver = None if spec.alpha_per_output else spec.options.solver

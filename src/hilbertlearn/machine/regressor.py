@@ -16,11 +16,11 @@ from .state import RegressorState
 from .steps import FitResult
 
 if TYPE_CHECKING:
-    from .sources import InMemory
+    from .sources import MemorySource
     from .spec import Spec
 
 
-def fit_regressor(spec: Spec, source: InMemory) -> FitResult:
+def fit_regressor(spec: Spec, source: MemorySource) -> FitResult:
     """Fit the regressor to coordinates, gaps filled in; alpha, loss and solver have no part in it."""
     check_regressor(spec.regressor)
     if spec.manifold:

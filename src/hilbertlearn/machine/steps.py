@@ -13,13 +13,13 @@ import numpy as np
 from .. import selection
 from ..losses import Loss
 from ..selection import Selection
-from ..training import Encoded, Fit, Samples, Training, fit, fit_path, is_searched
+from ..training import EncodedOutputs, Fit, Samples, Training, fit, fit_path, is_searched
 from .batch_state import StreamState
 from .checks import gap_message, warn_not_converged
 from .state import State
 
 if TYPE_CHECKING:
-    from .sources import InMemory
+    from .sources import MemorySource
     from .spec import Spec
 
 _LARGEST_ROUNDING = 1e-4  # relative error of a deformed kernel above which a warning is due
@@ -43,7 +43,7 @@ class FitSteps:
 
     shares_selection = True  # whether models of parts of the samples can use the settings selected with all
 
-    def check_encoded(self, loss: Loss, encoded: Encoded):
+    def check_encoded(self, loss: Loss, encoded: EncodedOutputs):
         """Raise if the loss does not suit the space of the outputs."""
         if loss.pointwise and not encoded.space.pointwise:
             raise ValueError(
@@ -57,7 +57,7 @@ class FitSteps:
                 "the squared loss, or irregular='projected'"
             )
 
-    def fit(self, spec: Spec, source: InMemory) -> FitResult:
+    def fit(self, spec: Spec, source: MemorySource) -> FitResult:
         """The whole fit."""
         selected = self.select(spec, source.read(spec))
         return fit_selection(spec, selected.with_factors() if spec.reuse == "factors" else selected)

@@ -21,7 +21,7 @@ from .._utils.fitting import store, transactional, with_tags_of
 from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_choice, check_number
 from ..leave_one_out import loo_residual_path
-from ..machine.in_memory import InMemory
+from ..machine.in_memory import MemorySource
 from ..machine.steps import FitResult, check_solved, fit_selection, fitted_copy
 from ..metrics import FunctionalScorer
 from ..vector import OperatorKernelRegressor
@@ -174,7 +174,7 @@ class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, 
         loss, options = spec.loss, spec.options
         if self.loss_params is not None:
             check_loss_params(loss, self.loss_params)
-        training = InMemory(X, y, sample_weight).prepare(spec)
+        training = MemorySource(X, y, sample_weight).prepare(spec)
         alphas = training.alphas() if self.alphas is None else check_alphas(self.alphas)
         grid, losses, factors = None, [loss], None
         if self.loss_params is not None:

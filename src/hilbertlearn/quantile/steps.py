@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 from .. import selection
 from .._utils.progress import Progress
 from ..machine.checks import warn_unobserved
-from ..machine.in_memory import InMemory
+from ..machine.in_memory import MemorySource
 from ..machine.inputs import check_inputs
 from ..machine.state import State
 from ..machine.steps import FitResult, FitSteps
@@ -64,7 +64,7 @@ class QuantileSteps(FitSteps):
         with spec.options.progress.task("outputs", "output", len(numbers), has_subtasks=True) as task:
             for number in numbers:
                 with Progress().task(f"output {number}", "part", has_subtasks=True):  # seen by callbacks alone
-                    column = InMemory(source.X, y[:, number], source.sample_weight)
+                    column = MemorySource(source.X, y[:, number], source.sample_weight)
                     own = replace(spec, estimator=copy.copy(spec.estimator))
                     results[number] = super().fit(own, column)
                 task.step()

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import kernels, operators
 from .._utils.statistics import mean_rows
-from ..training import Encoded, Samples, Training, build
+from ..training import EncodedOutputs, Samples, Training, build
 from .draws import draw_subsample
 
 # Up to 2000 samples are used as a whole, of more 1500. An eigendecomposition of 2000 takes about a second, and twice
@@ -54,7 +54,7 @@ def make_surrogate(samples: Samples) -> Samples:
         encoded = replace(encoded, Y=Y, sampling=None, coordinates=Y)
     compressed = encoded.space.compress()
     if compressed is not encoded.space:
-        encoded = Encoded.from_outputs(compressed, samples.y[samples.rows])
+        encoded = EncodedOutputs.from_outputs(compressed, samples.y[samples.rows])
     pairs = recipe.pairs
     if _mixes_outputs(samples, is_encoded=encoded is samples.encoded):
         pairs = [(kernels.scalar_kernel(kernel), None) for kernel, _ in pairs]

@@ -31,7 +31,7 @@ from ..core.terms import (
 )
 from ..spaces import Space
 from .constant import best_constant
-from .samples import Encoded, Samples, take_samples
+from .samples import EncodedOutputs, Samples, take_samples
 
 _ALPHAS_PER_DECADE = 4
 # default alphas, relative to the mean of k(x, x) times the norm of the operator; below the smallest, rounding decides
@@ -160,7 +160,7 @@ class Training(Samples):
         With a graph's penalty the other samples stay, without outputs. Feature maps stay as they are.
         """
         rows, weights = self.rows[positions], self.weights[positions]
-        encoded = Encoded.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
+        encoded = EncodedOutputs.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
         X, columns, own, grams = self.X, self.columns, self.kernels, [gram.take(positions) for gram in self.grams]
         if self.on_features and not self.depends_on_alpha:
             X, columns = _safe_indexing(self.X, positions), rows
@@ -202,7 +202,7 @@ class Training(Samples):
 
     def with_space(self, space: Space) -> Training:
         """The same samples with outputs in another space."""
-        encoded = Encoded.from_outputs(space, self.y).take(self.rows)
+        encoded = EncodedOutputs.from_outputs(space, self.y).take(self.rows)
         terms = make_terms(self.recipe, self.grams, encoded, self.weights)
         return replace(self, encoded=encoded, terms=terms)
 
@@ -282,7 +282,7 @@ def _gram(recipe, kernel, K):
     return gram.in_precision("refined" if recipe.precision == "refined" else "float32")
 
 
-def make_terms(recipe, grams, encoded: Encoded, weights):
+def make_terms(recipe, grams, encoded: EncodedOutputs, weights):
     """The terms of kernels with these Gram matrices, operators learnt from encoded outputs."""
     coordinates, space = encoded.coordinates, encoded.space
     center = mean_rows(coordinates, weights) if recipe.center else np.zeros(coordinates.shape[1])

@@ -13,7 +13,7 @@ from .. import kernels, operators
 from .._utils.statistics import mean_rows
 from .._utils.validation import warn
 from .data import Training
-from .samples import Encoded, Recipe
+from .samples import EncodedOutputs, Recipe
 
 SETTINGS = ("auto", "float32", "float64", "refined")
 _SOLVERS = ("auto", "spectral", "columns", "splitting", "active_rows")  # those that know of single precision
@@ -25,7 +25,9 @@ _CONSTANT = 1e-12  # deviations, relative to the mean, that are its rounding
 _FAR = 1e4  # times their spread outputs may be away from zero, or float32 has too few digits for predictions
 
 
-def select_precision(setting, single, recipe: Recipe, encoded: Encoded, weights, loss, solver) -> tuple[str, bool]:
+def select_precision(
+    setting, single, recipe: Recipe, encoded: EncodedOutputs, weights, loss, solver
+) -> tuple[str, bool]:
     """What samples are to be fitted in, of ``SETTINGS``, and whether predictions are float32.
 
     "auto" then is float32 where conditioning allows.
@@ -46,7 +48,7 @@ def select_precision(setting, single, recipe: Recipe, encoded: Encoded, weights,
     return setting if goes else "float64", asked
 
 
-def _goes(recipe: Recipe, encoded: Encoded, loss, solver) -> bool:
+def _goes(recipe: Recipe, encoded: EncodedOutputs, loss, solver) -> bool:
     """Whether single precision has its own way with these settings; elsewhere it would only lose digits."""
     several = len(recipe.pairs) > 1 and any(operator is not None for _, operator in recipe.pairs)
     own = any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)

@@ -42,7 +42,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Encoded:
+class EncodedOutputs:
     """Outputs in coordinates of their space."""
 
     space: Space
@@ -88,13 +88,13 @@ class Samples:
     rows: np.ndarray  # (n,) which of them have outputs and count
     n_samples: int  # how many were given
     weights: np.ndarray  # (n,)
-    encoded: Encoded
+    encoded: EncodedOutputs
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
     screened: Any = ()  # positions of the samples, among those given, that outlier screening gave next to no weight
     form: Any = None  # containers of the data as given, for predictions
 
     @classmethod
-    def from_data(cls, recipe: Recipe, X, y, weights, encoded: Encoded) -> Samples:
+    def from_data(cls, recipe: Recipe, X, y, weights, encoded: EncodedOutputs) -> Samples:
         """The samples with a positive weight and an output.
 
         X : checked inputs; y : outputs as read; weights : (n,); encoded : outputs of positive weight in their space
@@ -165,7 +165,7 @@ class Samples:
         if self.measure is None and encoded.coordinates.shape[1] > len(
             positions
         ):  # most coordinates belong to other samples
-            encoded = Encoded.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
+            encoded = EncodedOutputs.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
         return replace(
             self,
             X=take_samples(self.X, kept, [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]),
@@ -202,7 +202,7 @@ class Samples:
         weights, encoded = self.weights * np.where(outliers, share, 1.0), self.encoded
         if getattr(encoded.space, "scale", None) is not None:
             outputs = self.y[self.rows]
-            encoded = Encoded.from_outputs(self.recipe.space(outputs, weights), outputs)
+            encoded = EncodedOutputs.from_outputs(self.recipe.space(outputs, weights), outputs)
         return replace(self, weights=weights, encoded=encoded, screened=self.rows[outliers])
 
     def has_duplicates(self) -> bool:

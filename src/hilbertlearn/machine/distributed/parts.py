@@ -17,7 +17,7 @@ from ...data.streams.base import Batch, check_batch_weights
 from ...features import FeatureMap
 from ...losses import Loss
 from ...spaces import Space
-from ...training import Encoded, Moments, best_constant, resolve_schedule
+from ...training import EncodedOutputs, Moments, best_constant, resolve_schedule
 from ...training.moments import MomentSolution
 
 
@@ -30,10 +30,10 @@ class Reader:
     space: Space
     feature_map: FeatureMap
 
-    def __call__(self, batch: Batch) -> tuple[Any, Encoded, np.ndarray]:
+    def __call__(self, batch: Batch) -> tuple[Any, EncodedOutputs, np.ndarray]:
         """Inputs, encoded outputs and weights of the rows that count."""
         y = self.outputs(batch.y)
-        encoded = Encoded.from_outputs(self.space, y)
+        encoded = EncodedOutputs.from_outputs(self.space, y)
         if encoded.sampling is not None:
             raise ValueError(
                 "y: functions at points of their own, or with gaps in a space that is no grid, are not fitted in "

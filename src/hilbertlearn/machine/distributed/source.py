@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from ... import features, selection
 from ..checks import gap_message, require_outputs, warn_not_converged, warn_unobserved
-from ..in_memory import DataSource, InMemory, read_samples
+from ..in_memory import DataSource, MemorySource, read_samples
 from ..inputs import check_inputs
 from ..spec import Spec
 from ..steps import FitResult
@@ -32,7 +32,7 @@ class _InputCheck:
 
 
 @dataclass(frozen=True)
-class DaskRows(DataSource):
+class DaskSource(DataSource):
     """Rows in Dask collections; they stay on their workers."""
 
     X: Any
@@ -48,7 +48,7 @@ class DaskRows(DataSource):
         blocks = Blocks.of(self.X, self.y, self.sample_weight, check)
         pool = blocks.sample(POOL)
         check_settings(spec.recipe(pool.X), spec.loss, spec.options.solver)
-        samples = read_samples(spec, InMemory(*pool), spec.batch_space)
+        samples = read_samples(spec, MemorySource(*pool), spec.batch_space)
         automatic = isinstance(spec.feature_map, str)
         samples = samples.with_features(features.Landmarks("auto") if automatic else spec.feature_map)
         settings = selection.select_stream_settings(samples, spec.loss, spec.alpha, spec.options)
