@@ -45,7 +45,7 @@ PAPER = {  # KE, KPL, FKRR
     "VEL": (14.774, 8.584, 8.583),
     "GLO": (10.680, 4.102, 4.104),
 }
-METHODS = ("mean curve", "KE", "KE, narrow", "KPL", "FKRR", "as it comes")
+METHODS = ("mean curve", "KE", "KE, narrow", "KPL", "FKRR", "default")
 IN_PAPER = ("KE", "KPL", "FKRR")
 
 
@@ -70,7 +70,7 @@ def predictions(X, Y, seen, train, test, grams, quick):
     }
     for name, models in candidates.items():
         out[name] = predict(*choose(models, train, Y, seen, ALPHAS), Y, train, test)
-    out["as it comes"] = FunctionalRegressor().fit(X[train], Y[train]).predict(X[test])
+    out["default"] = FunctionalRegressor().fit(X[train], Y[train]).predict(X[test])
     return out
 
 

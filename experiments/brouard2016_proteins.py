@@ -8,7 +8,7 @@ length 1; the kernel is Gaussian with gamma by the median rule. All methods shar
 features (of proteins: the kernel values with the training proteins).
 
 Parameters are chosen by 4 folds of the training nodes, as in the paper, in the same way: pairs of a node left out with
-one that is not; separately for the two areas. "as it comes" is LinkPredictor without any setting but the kernel: all
+one that is not; separately for the two areas. "default" is LinkPredictor without any setting but the kernel: all
 its scores are combined. Its other rows have the scores of h alone. The trees have no parameter to choose.
 
     python experiments/brouard2016_proteins.py --data FOLDER            FOLDER holds yeast_ppi/, facebook_ego/, cora/
@@ -118,7 +118,7 @@ def methods():
         "EM": (EMKernelCompletion(**given), [{**output, "alpha": alphas} for output in outputs]),
         "OK3, extra-trees": (LinkPredictor(regressor=trees, **ALONE), [{}]),
         "ridge": (LinkPredictor(**given, **ALONE), [{**output, "alpha": alphas} for output in outputs]),
-        "as it comes": (LinkPredictor(**given), None),
+        "default": (LinkPredictor(**given), None),
         "ridge, centred, cosine": (
             LinkPredictor(**given, **{**ALONE, **turned}),
             [{**output, "alpha": alphas} for output in outputs],

@@ -53,7 +53,7 @@ from hilbertlearn import kernels, losses, operators, spaces
 PARTS = {"multi_target": multi_target, "label_ranking": label_ranking, "multi_label": multi_label, "robust": robust}
 AGAINST = {"multi_label": "KernelRidge, threshold", "robust": "best in hindsight", "papers": "paper"}  # ratios are to
 ROOMS = {"kernel": kernels, "operator": operators, "space": spaces, "loss": losses}  # where settings have objects
-OURS = "as it comes"
+OURS = "default"
 SMALL = {  # constants of the scripts behind the parts for a small piece
     "lambert2022_dti": {"N_TRAIN": 16, "ALPHAS": (1e-3,)},
     "bouche2021_dti": {"N_TRAIN": 16},

@@ -109,7 +109,7 @@ def by_method(rows, error="mse"):
     """Errors {method: {split: error}} from rows of another script."""
     found = {}
     for row in rows:
-        if row["method"] != "as it comes":  # ours, which is made anew
+        if row["method"] != "default":  # ours, which is made anew
             found.setdefault(row["method"], {})[row["split"]] = row[error]
     return found
 
