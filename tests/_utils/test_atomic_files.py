@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from hilbertlearn._utils.atomic_files import replacing
+from hilbertlearn._utils.atomic_files import write_atomically
 
 
 def test_a_file_is_replaced(tmp_path):
     path = tmp_path / "model.txt"
     path.write_text("old")
-    with replacing(path) as new:
+    with write_atomically(path) as new:
         with open(new, "w") as file:
             file.write("new")
         assert path.read_text() == "old"
@@ -21,7 +21,7 @@ def test_a_file_is_replaced(tmp_path):
 def test_an_error_or_an_interrupt_leaves_nothing(tmp_path, error):
     path = tmp_path / "model.txt"
     path.write_text("old")
-    with pytest.raises(error), replacing(path) as new:
+    with pytest.raises(error), write_atomically(path) as new:
         with open(new, "w") as file:
             file.write("half")
         raise error

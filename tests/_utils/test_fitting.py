@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from hilbertlearn import kernels
-from hilbertlearn._utils.fitting import blank, snapshot, transactional
+from hilbertlearn._utils.fitting import snapshot, transactional, unfitted_copy
 
 
 class Mean(BaseEstimator):
@@ -31,7 +31,7 @@ def test_blank_keeps_settings_and_drops_all_that_was_learnt():
     model = Mean(2.0, kernels.L2()).fit([1.0, 2.0], extra=True)
     model.note, model._metadata, model.odd__ = "kept", "kept too", "not learnt"
     before = dict(vars(model))
-    new = blank(model)
+    new = unfitted_copy(model)
     assert vars(new) == {
         "scale": 2.0,
         "kernel": model.kernel,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hilbertlearn._utils.linalg import cholesky, mirrored, product, symmetric_inverse, symmetric_product
+from hilbertlearn._utils.linalg import cholesky, mirror_upper_triangle, product, symmetric_inverse, symmetric_product
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -18,7 +18,7 @@ def test_inverses_are_whole_and_exactly_symmetric(n, dtype):
     assert_allclose(inverse, np.linalg.inv(K.astype(float) + n * np.eye(n)), atol=100 * np.finfo(dtype).eps / n)
     S = S.astype(dtype)
     expected = np.triu(S) + np.triu(S, 1).T
-    assert mirrored(S) is S
+    assert mirror_upper_triangle(S) is S
     assert_array_equal(S, expected)
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hilbertlearn._utils.sums import cached_attribute, same
+from hilbertlearn._utils.sums import cached_attribute, local_total
 
 
 def test_all_samples_in_one_part():
     partial = np.arange(3.0)
-    assert same(partial) is partial
+    assert local_total(partial) is partial
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
 from hilbertlearn._utils import threads
-from hilbertlearn._utils.threads import side_by_side
+from hilbertlearn._utils.threads import map_in_threads
 from hilbertlearn.kernels import node_embedding
 from hilbertlearn.links.rate_search import search_on_subsamples
 from hilbertlearn.machine.distributed.parallel import _with_limited_threads
@@ -34,34 +34,34 @@ def test_results_are_in_order_and_from_two_threads():
         seen.add(threading.get_ident())
         return i**2
 
-    assert side_by_side(squared, range(20)) == [i**2 for i in range(20)]
+    assert map_in_threads(squared, range(20)) == [i**2 for i in range(20)]
     assert len(seen) == 2 and threading.get_ident() in seen
 
 
 def test_one_thread_is_the_callers(monkeypatch):
     monkeypatch.setattr(threads, "_blas_threads", lambda: 1)
-    assert set(side_by_side(lambda _: threading.get_ident(), range(5))) == {threading.get_ident()}
-    assert side_by_side(len, []) == []
+    assert set(map_in_threads(lambda _: threading.get_ident(), range(5))) == {threading.get_ident()}
+    assert map_in_threads(len, []) == []
 
 
 @pytest.mark.usefixtures("two_threads")
 def test_a_single_item_takes_no_thread():
-    assert side_by_side(lambda _: threading.get_ident(), [0]) == [threading.get_ident()]
+    assert map_in_threads(lambda _: threading.get_ident(), [0]) == [threading.get_ident()]
 
 
 def test_blas_has_one_thread_inside():
     real = threads._blas_threads
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "_blas_threads", lambda: 2)
-        assert side_by_side(lambda _: real(), range(4)) == [1] * 4
+        assert map_in_threads(lambda _: real(), range(4)) == [1] * 4
 
 
 @pytest.mark.usefixtures("two_threads")
 def test_errors_and_numpys_settings_come_through():
     with pytest.raises(ZeroDivisionError):
-        side_by_side(lambda i: 1 / i, [1, 0, 2])
+        map_in_threads(lambda i: 1 / i, [1, 0, 2])
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
-        side_by_side(lambda x: np.ones(1) / x, [np.zeros(1), np.zeros(1)])
+        map_in_threads(lambda x: np.ones(1) / x, [np.zeros(1), np.zeros(1)])
 
 
 @pytest.mark.usefixtures("two_threads")
@@ -77,7 +77,7 @@ def test_after_an_error_nothing_else_is_begun():
         time.sleep(0.2)  # until the error has been noted
 
     with pytest.raises(LookupError):
-        side_by_side(work, range(50))
+        map_in_threads(work, range(50))
     assert len(begun) <= 3
 
 
@@ -173,12 +173,12 @@ def test_the_number_of_threads_of_the_blas_here_is_put_back():
 
 
 def test_inner_limits_give_way_to_outer_ones(blas):
-    with threads.at_most(2):
+    with threads.limit_blas_threads(2):
         with threads.threads_for(10):
             assert blas == [1]
         assert blas == [2]
-        with pytest.raises(ZeroDivisionError), threads.at_most(1):
+        with pytest.raises(ZeroDivisionError), threads.limit_blas_threads(1):
             assert 1 / 0
-        with threads.threads_for(10_000), threads.at_most(3):
+        with threads.threads_for(10_000), threads.limit_blas_threads(3):
             assert blas == [2]
     assert blas == [4]

@@ -63,5 +63,7 @@ def test_a_warning_is_at_the_line_of_the_caller():
 
 
 def test_lists_in_messages_are_cut():
-    assert validation.listed(["a", "b"]) == "a, b"
-    assert "9" in validation.listed(list("abcdefghi"), most=2) and "c" not in validation.listed(list("abcd"), most=2)
+    assert validation.join_items(["a", "b"]) == "a, b"
+    assert "9" in validation.join_items(list("abcdefghi"), most=2) and "c" not in validation.join_items(
+        list("abcd"), most=2
+    )

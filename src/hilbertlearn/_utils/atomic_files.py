@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def replacing(path):
+def write_atomically(path):
     """The path of a new file beside `path` that takes its place at the end; an error, or an interrupt, leaves nothing.
 
     A link goes on to name its file, and a file that is replaced keeps who may read it.

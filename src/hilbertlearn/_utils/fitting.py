@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_ro
 from sklearn.utils.validation import has_fit_parameter
 
 
-def blank(estimator):
+def unfitted_copy(estimator):
     """A copy with the settings and nothing learnt: learnt attributes, private ones too, end in an underscore."""
     new = copy.copy(estimator)
     for name in [name for name in vars(new) if name.endswith("_") and not name.endswith("__")]:
@@ -31,7 +31,7 @@ def transactional(fit):
 
     @wraps(fit)
     def whole(self, *args, **kwargs):
-        new = blank(self)
+        new = unfitted_copy(self)
         fit(new, *args, **kwargs)
         self.__dict__ = new.__dict__
         return self
@@ -39,7 +39,7 @@ def transactional(fit):
     return whole
 
 
-def continued(learn):
+def transactional_update(learn):
     """As ``transactional``, on a copy that keeps what was learnt before."""
 
     @wraps(learn)

@@ -11,17 +11,17 @@ import scipy.linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from .pivoted_cholesky import low_rank_factor
-from .threads import side_by_side
+from .threads import map_in_threads
 
 _COPIED_ROWS = 256  # of a matrix at a time: blocks that stay in the cache
 _MIRRORED_ROWS = 128  # and columns of a matrix whose halves are alike, at a time
 _FEW = 8  # blocks of rows that are not worth the start of threads
 # What counts as rounding in eigenvalues of float32, in units of its machine epsilon; n units would be more than the
-# penalties that are useful, see ``rounding_of``.
+# penalties that are useful, see ``rounding_tolerance``.
 _SINGLE_ROUNDING = 2.0
 
 
-def rounding_of(S) -> float:
+def rounding_tolerance(S) -> float:
     """What counts as rounding in the eigenvalues of PSD S (n, n), relative to the largest.
 
     In double precision n times the machine's, a bound that costs nothing. In single precision that bound would be as
@@ -31,12 +31,12 @@ def rounding_of(S) -> float:
     return _SINGLE_ROUNDING * eps if S.dtype == np.float32 else len(S) * eps
 
 
-def exact(A):
+def to_float64(A):
     """A in double precision, itself where it is."""
     return A.astype(np.float64, copy=False)
 
 
-def in_dtype(A, dtype):
+def as_dtype(A, dtype):
     """A matrix, a Kronecker product or None, with numbers of that type."""
     if A is None:
         return None
@@ -108,22 +108,22 @@ class Spectrum(NamedTuple):
 def spectrum(S, rounding=None) -> Spectrum:
     """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors; of a product, by factor.
 
-    rounding : what counts as such, relative to the largest eigenvalue; None is that of ``rounding_of``
+    rounding : what counts as such, relative to the largest eigenvalue; None is that of ``rounding_tolerance``
     The values of a product are not in order, but the last is the largest. A rank of less than half of n is found by the
     way, in a fraction of the time; where there is none, looking for it takes a few hundredths of the time.
     """
     if isinstance(S, Kronecker):
         parts = [(np.ones(f), f) if isinstance(f, int) else spectrum(f) for f in S.factors]
         return Spectrum(reduce(np.kron, (values for values, _ in parts)), Kronecker(vectors for _, vectors in parts))
-    rounding = rounding_of(S) if rounding is None else rounding
-    low = low_rank_spectrum(S, 1 / 2) if rounding >= rounding_of(S) else None
+    rounding = rounding_tolerance(S) if rounding is None else rounding
+    low = low_rank_spectrum(S, 1 / 2) if rounding >= rounding_tolerance(S) else None
     return full_spectrum(S, rounding) if low is None else _above(low, rounding)
 
 
 def full_spectrum(S, rounding=None) -> Spectrum:
     """As ``spectrum``, whatever the rank."""
     values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
-    return _above(Spectrum(values, vectors), rounding_of(S) if rounding is None else rounding)
+    return _above(Spectrum(values, vectors), rounding_tolerance(S) if rounding is None else rounding)
 
 
 def _above(pairs, rounding):
@@ -187,10 +187,10 @@ def cholesky_solve(factor, R, overwrite=False):
 def symmetric_inverse(factor):
     """The inverse whose lower Cholesky factor is given, which is overwritten."""
     lower, _ = get_lapack_funcs("potri", (factor,))(factor, lower=1, overwrite_c=1)
-    return mirrored(lower.T)
+    return mirror_upper_triangle(lower.T)
 
 
-def mirrored(S):
+def mirror_upper_triangle(S):
     """The upper triangle of S (n, n) copied to the lower one, in the memory of S, by blocks that stay in the cache."""
     for i in range(0, len(S), _MIRRORED_ROWS):
         rows = slice(i, i + _MIRRORED_ROWS)
@@ -219,7 +219,7 @@ def solve_triangle(R, B):
 
 def row_norms(A):
     """Euclidean norm of each row, shape (n,)."""
-    A = exact(A)
+    A = to_float64(A)
     return np.sqrt(np.einsum("ij,ij->i", A, A))
 
 
@@ -233,13 +233,13 @@ def unit_rows(A):
 
 def dot(A, B) -> float:
     """Sum of products of entries; arrays from LAPACK are in another order than numpy's, and vdot would copy them."""
-    A, B = exact(A), exact(B)
+    A, B = to_float64(A), to_float64(B)
     return float(np.vdot(A, B) if A.flags.c_contiguous and B.flags.c_contiguous else np.einsum("ij,ij->", A, B))
 
 
 def norm(A) -> float:
     """Euclidean norm of all entries."""
-    return float(np.linalg.norm(exact(A)))
+    return float(np.linalg.norm(to_float64(A)))
 
 
 # numpy and scipy bring a BLAS each. Between factorisations, which are scipy's, waking up the threads of numpy's costs
@@ -268,7 +268,7 @@ def product(K, A):
         out[rows] = K[rows].astype(out.dtype) @ A
 
     parts = [slice(start, start + _COPIED_ROWS) for start in range(0, len(K), _COPIED_ROWS)]
-    side_by_side(fill, parts, few=_FEW)
+    map_in_threads(fill, parts, serial_up_to=_FEW)
     return out
 
 

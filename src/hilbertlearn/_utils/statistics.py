@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .sums import same
+from .sums import local_total
 
 MAD_TO_DEVIATION = 1.4826  # standard deviation of a normal sample over its median absolute deviation
 
@@ -27,10 +27,10 @@ def weighted_quantile(values, level, weights=None):
     return float((values[min(left, len(values) - 1)] + values[min(right, len(values) - 1)]) / 2)
 
 
-def mean_rows(Y, weights, total=same):
+def mean_rows(Y, weights, total=local_total):
     """Weighted mean (d,) over the observed entries of Y (n, d); 0 for columns never observed."""
     summed = weights @ Y
-    if total is same and not np.isnan(summed).any():  # everything is observed: one product
+    if total is local_total and not np.isnan(summed).any():  # everything is observed: one product
         return summed / weights.sum()
     observed = np.isfinite(Y)
     summed, mass = total(np.array([weights @ np.where(observed, Y, 0.0), weights @ observed]))
@@ -48,9 +48,9 @@ def covariance(Y, weights):
     return np.divide((centred.T * weights) @ centred, pairs, out=np.zeros_like(pairs), where=pairs > 0)
 
 
-def pointwise_median(Y, weights, total=same):
+def pointwise_median(Y, weights, total=local_total):
     """Weighted median (d,) of each column over its observed entries."""
-    if total is not same:
+    if total is not local_total:
         return _median_of_parts(Y, weights, total)
     out = np.zeros(Y.shape[1])
     for j, column in enumerate(Y.T):
@@ -89,7 +89,7 @@ def _value(place):
     return np.where(place >= 0, place, np.iinfo(np.int64).min - place).view(np.float64)
 
 
-def geometric_median(Y, weights, total=same):
+def geometric_median(Y, weights, total=local_total):
     """Point (d,) with the smallest weighted sum of distances to the rows of Y (n, d), over observed entries.
 
     Weiszfeld's algorithm, smoothed at rounding level so that it may start at, or pass through, a sample.

@@ -7,7 +7,7 @@ over samples passes through it, so that one algorithm runs on every part, and on
 from __future__ import annotations
 
 
-def same(partial):
+def local_total(partial):
     """``total`` where all samples are here."""
     return partial
 

@@ -24,7 +24,7 @@ def _controller():
 
 
 @contextmanager
-def at_most(number):
+def limit_blas_threads(number):
     """A context in which BLAS takes so many threads, or the fewest of all such contexts that overlap.
 
     Contexts of different threads end in any order. The first to begin remembers what was before, and the last to end
@@ -64,10 +64,10 @@ def threads_for(n):
     numpy and scipy each bring a BLAS with threads of its own. Where the two take turns by the millisecond, threads of
     one that wait keep those of the other from running: small fits are several times slower with two than with one.
     """
-    return at_most(1) if n <= _SMALL else nullcontext()
+    return limit_blas_threads(1) if n <= _SMALL else nullcontext()
 
 
-def side_by_side(function, items, few=1):
+def map_in_threads(function, items, serial_up_to=1):
     """``[function(item) for item in items]``, worked on in as many threads as BLAS may take, each with a BLAS of one.
 
     Matrices of a few hundred or thousand rows, one for each thread, are done sooner than one after the other with all
@@ -75,10 +75,10 @@ def side_by_side(function, items, few=1):
     function does must not depend on other items, and it should not warn: no line of the user's is above a thread's.
     The caller is one of the threads: if it waited for each item instead, it would be woken up in the others' way.
 
-    few : items up to which they are worked on one after the other
+    serial_up_to : number of items up to which one thread works on them
     """
     items = list(items)
-    threads = min(len(items), _blas_threads()) if len(items) > few else 1
+    threads = min(len(items), _blas_threads()) if len(items) > serial_up_to else 1
     if threads == 1:
         return [function(item) for item in items]
     results, waiting = [None] * len(items), deque(range(len(items)))
@@ -90,7 +90,7 @@ def side_by_side(function, items, few=1):
         finally:
             waiting.clear()  # after an error nothing else is begun
 
-    with at_most(1), ThreadPoolExecutor(threads - 1) as pool:
+    with limit_blas_threads(1), ThreadPoolExecutor(threads - 1) as pool:
         others = [pool.submit(copy_context().run, work) for _ in range(threads - 1)]  # with numpy's settings of errors
         work()
         for other in others:

@@ -145,7 +145,7 @@ def check_range(y, deviations=True):
         )
 
 
-def listed(items, most=8):
+def join_items(items, most=8):
     """Items separated by commas; of more than `most` the first ones, and how many there are."""
     first = ", ".join(map(str, items[:most]))
     return first if len(items) <= most else f"{first}, ... ({len(items)} in all)"

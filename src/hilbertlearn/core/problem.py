@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .._utils.linalg import dot, exact
-from .._utils.sums import cached_attribute, same
+from .._utils.linalg import dot, to_float64
+from .._utils.sums import cached_attribute, local_total
 from ..losses import Loss
 from .terms import SeparableTerm, SumTerm, Term
 
@@ -48,7 +48,7 @@ class Problem:
         Quadrature weights of point values; None for ones.
     interior : pair of arrays of shape (n, d), default=None
         For a loss with hard constraints: dual variables and values of a function that satisfies them strictly.
-    total : callable, default=same
+    total : callable, default=local_total
         Adds the sums of other parts of the samples to a sum, an array, over these samples.
     """
 
@@ -60,7 +60,7 @@ class Problem:
     root_weights: np.ndarray | None = None
     measure: np.ndarray | None = None
     interior: Any = None
-    total: Callable = same
+    total: Callable = local_total
 
     @property
     def term(self) -> Term:
@@ -123,7 +123,7 @@ class Problem:
 
     def prox(self, A, step):
         """Prox of ``step * sum_i g*``, on the observed entries."""
-        A = self.zero_missing(exact(A))
+        A = self.zero_missing(to_float64(A))
         if self.root_weights is None:
             result = self.loss.row_prox(A, step, self.measure)
         else:
@@ -174,13 +174,13 @@ class Problem:
 
     def _dual_here(self, A, quadratic):
         """These samples' part of ``dual_value``."""
-        A = exact(A)
+        A = to_float64(A)
         smooth = self.loss.curvature / 2 * dot(A, A) - dot(A, self.Y) + quadratic / 2
         return smooth + self._sum(self.loss.row_conjugate, A)
 
     def _primal_here(self, A, F):
         """These samples' part of ``primal``."""
-        R = self.zero_missing(self.Y - exact(F))
+        R = self.zero_missing(self.Y - to_float64(F))
         norm = dot(A, F) / 2
         if self.loss.is_constrained:
             step = self._step_to_interior(R)
@@ -230,9 +230,9 @@ class Problem:
 
         under : dual variables (n, d) that certify the function of A, by default A
         """
-        A = exact(A)
+        A = to_float64(A)
         F = self.fitted(A) if F is None or F.dtype != np.float64 else F
-        B = A if under is None else exact(under)
+        B = A if under is None else to_float64(under)
         G = F if under is None else self.fitted(B)
         return relative_gap(*self.primal_and_dual(A, F, B, dot(B, G)), self.floor)
 

@@ -11,7 +11,7 @@ import scipy.sparse.csgraph
 from sklearn.utils import check_random_state
 
 from .._utils.linalg import spectrum
-from .._utils.threads import side_by_side, threads_for
+from .._utils.threads import map_in_threads, threads_for
 from .._utils.validation import check_choice, check_number
 from ..data.graphs import laplacian, read_graph
 from .graph import NODE_KERNELS, node_kernel
@@ -185,7 +185,7 @@ def _iterated_eigenvectors(W, components, normalized, root, rank, rng):
     for _ in range(_ROUNDS):
         apply_filter = partial(_apply_filter, L, min(cut, upper / 2), upper)
         parts = np.array_split(without_constants(V), -(-size // _BLOCK_COLUMNS), axis=1)
-        V = without_constants(np.hstack(side_by_side(apply_filter, parts)))
+        V = without_constants(np.hstack(map_in_threads(apply_filter, parts)))
         with threads_for(size):
             V = scipy.linalg.qr(V, mode="economic", overwrite_a=True, check_finite=False)[0]
             # remainders of the constants get the largest eigenvalue

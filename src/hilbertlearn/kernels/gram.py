@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._utils.fitting import snapshot
-from .._utils.linalg import exact
+from .._utils.linalg import to_float64
 from .._utils.statistics import weighted_quantile
 from .._utils.validation import check_choice, check_number, check_symmetric_psd, warn
 from .ranks import evenly_spread_rows
@@ -129,7 +129,7 @@ def resolve_gamma(kernel, gamma, X, weights=None):
         return None
     if not isinstance(gamma, str):
         return float(gamma)
-    weights, X = np.ones(X.shape[0]) if weights is None else weights, exact(X)
+    weights, X = np.ones(X.shape[0]) if weights is None else weights, to_float64(X)
     if gamma in ("auto", "median") and kernel in _AT_MEDIAN:
         rows = evenly_spread_rows(X, _MEDIAN_ROWS)
         between = distances(kernel, _safe_indexing(X, rows))
@@ -349,7 +349,7 @@ def _gram_float32(kernel, X, Z, gamma, params, origin):
     Exponentials take longer and are computed in single precision. Values that overflow are infinite, and the caller
     raises an error.
     """
-    X, Z = exact(X), None if Z is None else exact(Z)
+    X, Z = to_float64(X), None if Z is None else to_float64(Z)
     with np.errstate(over="ignore"):
         if kernel == "rbf":
             return _gram_from_exponents(X, Z, gamma, _exp_float32, np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._utils.threads import side_by_side
+from .._utils.threads import map_in_threads
 
 _ENTRIES = 2**18  # entries of a tile, 2 MB in double precision; larger tiles leave the cache
 _FEW = 8  # tiles up to which one thread is faster than several
@@ -33,4 +33,4 @@ def fill_tiles(fill, out, symmetric=False, entries=_ENTRIES):
         for i in range(0, n, height)
         for j in range(i if symmetric else 0, m, width)
     ]
-    side_by_side(compute, tiles, few=_FEW * _ENTRIES // entries)
+    map_in_threads(compute, tiles, serial_up_to=_FEW * _ENTRIES // entries)

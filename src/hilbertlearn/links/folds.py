@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._utils.threads import side_by_side
+from .._utils.threads import map_in_threads
 from ..data.graphs import structural_similarity
 from ..metrics import best_f1_threshold
 from .combination import Combination, learn_combination
@@ -56,7 +56,7 @@ class PairExamples:
 def structural_scores(names, W, *others) -> list[Any]:
     """Similarities by a graph W, by name, followed by the results of other functions; in threads if nodes are many."""
     jobs = [*others, *(partial(structural_similarity, name, W) for name in names)]  # the others take longer
-    results = list((side_by_side if W.shape[0] > _MANY_NODES else map)(_call, jobs))
+    results = list((map_in_threads if W.shape[0] > _MANY_NODES else map)(_call, jobs))
     return [dict(zip(names, results[len(others) :], strict=True)), *results[: len(others)]]
 
 

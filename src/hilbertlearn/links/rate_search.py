@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
-from .._utils.threads import side_by_side
+from .._utils.threads import map_in_threads
 
 AROUND = tuple(step for step in itertools.product((-1, 0, 1), repeat=2) if any(step))
 ALONG_ALPHA = ((0, -1), (0, 1))
@@ -90,7 +90,7 @@ class _GridScores:
         for i in dict.fromkeys(i for i, _ in new if i not in self.prepared and self.prepare is not None):
             self.prepare(i)
             self.prepared.add(i)
-        for position, value in zip(new, side_by_side(lambda ij: float(self.score(*ij)), new), strict=True):
+        for position, value in zip(new, map_in_threads(lambda ij: float(self.score(*ij)), new), strict=True):
             self.scores[position] = -np.inf if np.isnan(value) else value
 
     def _is_new(self, position):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.fitting import blank, transactional
+from .._utils.fitting import transactional, unfitted_copy
 from .._utils.naming import unnamed_in_errors
 from .._utils.summary import SummaryItems, SummaryMixin, short
 from .._utils.validation import check_number
@@ -210,7 +210,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         model : object
             A copy of the estimator, fitted with this alpha.
         """
-        new = blank(self)
+        new = unfitted_copy(self)
         spec = new.spec(y)
         training = MemorySource(X, y, sample_weight).prepare(spec)
         for result in path_results(spec, training, [check_number(alpha, "alphas") for alpha in alphas]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import operators
-from .._utils.fitting import available_if_checked, continued
+from .._utils.fitting import available_if_checked, transactional_update
 from .._utils.naming import unnamed_in_errors
 from .._utils.validation import warn
 from ..data.streams import Batch
@@ -50,7 +50,7 @@ class BatchMachine(KernelMachine):
         return self._make_spec(takes_batches=True)
 
     @available_if_checked(_check_takes_batches)
-    @continued
+    @transactional_update
     def partial_fit(self, X, y, sample_weight=None):
         """Learn from further rows, for the squared loss on features; the rows themselves are not kept.
 

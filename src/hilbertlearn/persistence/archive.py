@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from .._utils.atomic_files import replacing
+from .._utils.atomic_files import write_atomically
 from .errors import ModelFileError
 
 FORMAT = "hilbertlearn model"
@@ -33,7 +33,7 @@ def write_archive(path, members: Mapping[str, bytes], versions: dict) -> Path:
     """Write the members and a manifest; if writing fails, an earlier file stays and no part is left behind."""
     about = {"format": FORMAT, "version": VERSION, "versions": versions}
     manifest = to_json({**about, "digest": _digest(about, members)})
-    with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
+    with write_atomically(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
         for name, content in {MANIFEST: manifest, **members}.items():
             entry = zipfile.ZipInfo(name, _DATE)
             entry.create_system, entry.external_attr = 3, 0o644 << 16  # the same on every system

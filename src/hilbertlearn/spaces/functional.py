@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from .._utils.statistics import mean_rows
-from .._utils.validation import check_choice, listed
+from .._utils.validation import check_choice, join_items
 from ..data.frames import points_of
 from ..data.functions import (
     GridFunctions,
@@ -202,13 +202,15 @@ class FunctionSpace(Space):
     def unobserved_message(self, mask, names, center):
         never, parts = mask.all(axis=tuple(range(mask.ndim - 1))), []
         if never.any():
-            parts.append(f"curve {listed(np.flatnonzero(never))} has no observed value, {unobserved_remedy(center)}")
+            parts.append(
+                f"curve {join_items(np.flatnonzero(never))} has no observed value, {unobserved_remedy(center)}"
+            )
         points = [self._point_name(index, names) for index in np.argwhere(mask & ~never)]
         if points:
             how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
             if self.projected and not self.is_grid:
                 how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
-            parts.append(f"no curve was observed at {listed(points)}, predictions there are {how}")
+            parts.append(f"no curve was observed at {join_items(points)}, predictions there are {how}")
         return "; ".join(parts)
 
     def _point_name(self, index, names):

@@ -9,7 +9,7 @@ from sklearn.utils import check_array
 
 from .._utils.linalg import spectrum
 from .._utils.statistics import mean_rows, pointwise_median
-from .._utils.validation import listed
+from .._utils.validation import join_items
 from ..data.frames import check_collected, numbers_of
 from ..data.functions import has_points, rows_of_none
 from ..data.objects import nan_for_missing
@@ -54,7 +54,7 @@ class VectorSpace(Space):
     def unobserved_message(self, mask, names, center):
         given = names is not None and len(names) == len(mask) and not self.one_output
         outputs = [repr(names[j]) if given else j for j in np.flatnonzero(mask)]
-        return f"output {listed(outputs)} has no observed value, {unobserved_remedy(center)}" if outputs else ""
+        return f"output {join_items(outputs)} has no observed value, {unobserved_remedy(center)}" if outputs else ""
 
 
 @dataclass(frozen=True, kw_only=True)

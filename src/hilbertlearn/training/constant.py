@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._utils.linalg import row_norms
 from .._utils.statistics import geometric_median, mean_rows
-from .._utils.sums import same
+from .._utils.sums import local_total
 from .._utils.validation import warn
 from ..core.problem import Problem, relative_gap
 from ..core.solvers import splitting
@@ -22,7 +22,7 @@ _SMOOTHED = 1e-10  # relative curvature added to the conjugate of a loss that is
 _SHRUNK = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)  # shares by which dual variables shrink until they are feasible
 
 
-def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
+def best_constant(Y, weights, loss, measure=None, outside=None, total=local_total):
     """The constant c (d,) of the smallest ``sum_i w_i loss(y_i - c)``, for Y (n, d) with NaN where not observed.
 
     It is the model of infinite alpha: the mean for the squared loss, a median of rows or entries for losses that grow
@@ -45,7 +45,7 @@ def best_constant(Y, weights, loss, measure=None, outside=None, total=same):
 
 def _minimiser(Y, weights, loss, measure, outside, total):
     """The constant (d,) of ``best_constant``, with any number where nothing is observed."""
-    known = loss.best_constant(Y, weights) if total is same else None
+    known = loss.best_constant(Y, weights) if total is local_total else None
     if known is not None:
         return known
     mean = mean_rows(Y, weights, total)

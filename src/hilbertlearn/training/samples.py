@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import features, kernels
-from .._utils.linalg import exact
+from .._utils.linalg import to_float64
 from .._utils.validation import check_memory, warn
 from ..spaces import Space
 from ..spaces.sampling import Sampling
@@ -232,7 +232,7 @@ class Samples:
         single = isinstance(self.X, np.ndarray) and self.X.dtype == np.float32
         if self.recipe.precision == "float64" and not single:
             return self
-        X = exact(self.X) if single else self.X
+        X = to_float64(self.X) if single else self.X
         return replace(self, X=X, recipe=replace(self.recipe, precision="float64"))
 
     def with_kernel_candidates(self, candidates) -> Samples:

@@ -8,7 +8,7 @@ from helpers.parts_by_hand import on_parts
 from numpy.testing import assert_allclose
 
 from hilbertlearn._utils.statistics import geometric_median, mean_rows, pointwise_median
-from hilbertlearn._utils.sums import same
+from hilbertlearn._utils.sums import local_total
 from hilbertlearn.core.problem import Problem
 from hilbertlearn.core.solvers import solve, splitting
 from hilbertlearn.core.terms import FeatureGram, PaddedTerm, SeparableTerm
@@ -58,13 +58,15 @@ def test_parts_give_the_solution_of_all(name, operator, weighted, gaps):
     M = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, -0.3], [0.0, -0.3, 0.5]]) if operator else None
     given = (Z, Y, mask, root, LOSSES[name], M)
     options = {"tol": 1e-10, "max_iter": 3000}
-    whole = splitting.solve(problem_of(slice(None), same, *given), **options)
+    whole = splitting.solve(problem_of(slice(None), local_total, *given), **options)
     solved, _ = on_parts(PARTS, lambda rows, total: splitting.solve(problem_of(rows, total, *given), **options))
     assert whole.converged
     assert {s.n_iter for s in solved} == {whole.n_iter}
     dual = np.concatenate([s.dual for s in solved])
     assert_allclose(dual, whole.dual, rtol=0, atol=1e-8 * np.abs(whole.dual).max())
-    dense = Problem((SeparableTerm(np.asarray(problem_of(slice(None), same, *given).term.K), M),), *_rest(*given))
+    dense = Problem(
+        (SeparableTerm(np.asarray(problem_of(slice(None), local_total, *given).term.K), M),), *_rest(*given)
+    )
     assert dense.gap(dual) <= 1.01e-10
 
 
@@ -76,7 +78,7 @@ def test_a_column_outside_the_space_and_warm_starts():
     Z, Y, mask, root = data(True, False)
     outside = np.random.default_rng(1).uniform(0.1, 1.0, N)
     given = (Z, Y, mask, root, Huber(0.5), None, outside)
-    whole = splitting.solve(problem_of(slice(None), same, *given), tol=1e-10)
+    whole = splitting.solve(problem_of(slice(None), local_total, *given), tol=1e-10)
 
     def again(rows, total):
         problem = problem_of(rows, total, *given)
@@ -90,7 +92,7 @@ def test_a_column_outside_the_space_and_warm_starts():
 def test_the_squared_loss_in_closed_form(weighted):
     Z, Y, mask, root = data(weighted, False)
     given = (Z, Y, mask, root, Squared())
-    whole = solve(problem_of(slice(None), same, *given), "spectral")
+    whole = solve(problem_of(slice(None), local_total, *given), "spectral")
     solved, meeting = on_parts(PARTS, lambda rows, total: solve(problem_of(rows, total, *given), "spectral"))
     assert_allclose(np.concatenate([s.dual for s in solved]), whole.dual, rtol=1e-8, atol=1e-12)
     weights = np.ones(N) if root is None else root**2

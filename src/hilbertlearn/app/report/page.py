@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from ..._utils.atomic_files import replacing
+from ..._utils.atomic_files import write_atomically
 from .charts import INKS, PALETTE, Chart, plain
 from .fit import package_versions
 from .parts import Figures, Meter, ReportTable, Section, SectionPart, Tile
@@ -125,7 +125,7 @@ def write(path, sections, *, title=_TITLE, command=None):
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"path: there is no folder {folder!r}; make it first, or give another path")
-    with replacing(target) as part, open(part, "w", encoding="utf-8") as file:
+    with write_atomically(target) as part, open(part, "w", encoding="utf-8") as file:
         file.write(text)
     return path
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._utils.atomic_files import replacing
+from ..._utils.atomic_files import write_atomically
 
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = ["?"]  # in addition to the empty cell, NA, NaN and null, which pandas knows
@@ -224,7 +224,7 @@ def write_table(frame, path):
     [1, 2]
     """
     path = check_output(path, (".csv", ".parquet"))
-    with replacing(path) as part:
+    with write_atomically(path) as part:
         if path.suffix.lower() == ".parquet":
             frame.to_parquet(part, index=False)
         else:

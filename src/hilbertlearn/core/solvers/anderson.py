@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._utils.linalg import dot
-from ..._utils.sums import same
+from ..._utils.sums import local_total
 
 _MEMORY = 8  # steps that the extrapolation uses; twice as many double its cost and memory
 _RIDGE = 1e-10  # smallest ridge of the least-squares problem, relative to the trace
@@ -21,7 +21,7 @@ class Anderson:
     total : function that adds the sums of other parts of the entries; called once a step
     """
 
-    def __init__(self, shape, dtype=float, total=same):
+    def __init__(self, shape, dtype=float, total=local_total):
         size, self._total = int(np.prod(shape)), total
         self._changes = np.empty((_MEMORY, size), dtype=dtype)  # of g
         self._steps = np.empty((_MEMORY, size), dtype=dtype)  # of w + g

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._utils.linalg import dot, exact
+from ..._utils.linalg import dot, to_float64
 from .conjugate_gradient import relative_residual_gap
 from .requirements import LINEAR_SYSTEM, OPERATOR, SEPARABLE_TERM
 from .solution import IterationMonitor, Solution
@@ -61,7 +61,9 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
     gamma, E = term.operator_spectrum
     weights, T = gamma / problem.penalty, problem.Y @ E
     A = np.zeros_like(T) if init is None else init @ E
-    residual = T.copy() if init is None else (T - c * exact(A) - term.gram.apply(exact(A)) * weights).astype(T.dtype)
+    residual = (
+        T.copy() if init is None else (T - c * to_float64(A) - term.gram.apply(to_float64(A)) * weights).astype(T.dtype)
+    )
     direction, square = residual.copy(), np.einsum("ij,ij->j", residual, residual)
     limit = min(affordable_iterations(problem), max_iter)
     # in the null space of M fitted values are 0, and the loss is half the squared targets

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._utils.sums import same
+from ..._utils.sums import local_total
 from ..problem import Problem
 
 
@@ -51,7 +51,7 @@ SPARSE_LOSS = Requirement("a loss that gives sparse dual variables", lambda prob
 FINITE_LOSS = Requirement("a loss without hard constraints", lambda problem: np.isinf(problem.loss.largest_residual))
 POLYHEDRAL_LOSS = Requirement("a loss with faces (pinball)", lambda problem: hasattr(problem.loss, "face"))
 DOUBLE_PRECISION = Requirement("double precision", lambda problem: not problem.is_float32)
-ONE_PART = Requirement("all samples in one process", lambda problem: problem.total is same)
+ONE_PART = Requirement("all samples in one process", lambda problem: problem.total is local_total)
 BOUNDED_MARGIN_LOSS = Requirement(
     "the hinge", lambda problem: problem.loss.on_margins and np.isfinite(problem.loss.bound)
 )

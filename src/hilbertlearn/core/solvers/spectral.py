@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._utils.linalg import exact
+from ..._utils.linalg import to_float64
 from .requirements import DIRECT_FACTORS, LINEAR_SYSTEM
 from .solution import Solution
 
@@ -28,12 +28,12 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     c, Y = problem.loss.curvature, problem.zero_missing(problem.Y)
     factors = problem.term.factor("once") if factors is None else factors
     A, W = factors.solve_expanded(Y, c, problem.penalty)
-    A = exact(A)
+    A = to_float64(A)
     F = factors.fitted(problem, A)
     history, best = [problem.gap(A, F)], (A, W)
     while history[-1] > tol and len(history) <= _REFINEMENTS:
         change, more = factors.solve_expanded(problem.zero_missing(Y - c * A - F), c, problem.penalty)
-        A, W = exact((A + change).astype(Y.dtype, copy=False)), None if W is None else W + more
+        A, W = to_float64((A + change).astype(Y.dtype, copy=False)), None if W is None else W + more
         F = factors.fitted(problem, A)
         history.append(problem.gap(A, F))
         if history[-1] == min(history):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._utils.linalg import dot, exact
+from ..._utils.linalg import dot, to_float64
 from ..problem import relative_gap
 from .anderson import Anderson
 from .requirements import FACTORS
@@ -146,7 +146,7 @@ def _linear_step(problem, factors, R, shift, refine):
     X = factors.solve(R, shift, problem.penalty)
     if not refine:
         return X
-    X64 = exact(X)
+    X64 = to_float64(X)
     residual = R - shift * X64 - problem.term.without_mask().apply(X64) / problem.penalty
     return (X64 + factors.solve(residual, shift, problem.penalty)).astype(X.dtype)
 

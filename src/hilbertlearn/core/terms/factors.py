@@ -12,9 +12,9 @@ import numpy as np
 
 from ..._utils.linalg import (
     Spectrum,
+    as_dtype,
     cholesky,
     cholesky_solve,
-    in_dtype,
     shifted_inverse,
     spectrum,
     symmetric_inverse,
@@ -38,7 +38,7 @@ class SpectralFactors(Factors):
     def with_operator(self, M):
         """The same eigenpairs of K with another operator."""
         return SpectralFactors(
-            self.inputs, None if M is None else operator_spectrum(in_dtype(M, self.inputs.vectors.dtype))
+            self.inputs, None if M is None else operator_spectrum(as_dtype(M, self.inputs.vectors.dtype))
         )
 
     def solve(self, R, shift, penalty):
@@ -298,5 +298,5 @@ def operator_spectrum(M) -> Spectrum:
     if dtype != np.float32:
         return spectrum(M)
     rounding = None if hasattr(M, "factors") else len(M) * float(np.finfo(dtype).eps)
-    values, vectors = spectrum(in_dtype(M, np.float64), rounding)
-    return Spectrum(values.astype(dtype), in_dtype(vectors, dtype))
+    values, vectors = spectrum(as_dtype(M, np.float64), rounding)
+    return Spectrum(values.astype(dtype), as_dtype(vectors, dtype))

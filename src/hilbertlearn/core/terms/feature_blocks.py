@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .base import ONCE
-from .features import FeatureGram, same
+from .features import FeatureGram, local_total
 
 _IN_MEMORY = 2**25  # entries of features, 256 MB, up to which a subset of the rows is read into memory
 
@@ -26,7 +26,7 @@ class FeatureBlockGram(FeatureGram):
     back, total : as in ``FeatureGram``
     """
 
-    def __init__(self, blocks: Callable[[], Iterable], shape, root=None, back=None, total: Callable = same):
+    def __init__(self, blocks: Callable[[], Iterable], shape, root=None, back=None, total: Callable = local_total):
         self.blocks, self.shape, self.root, self.back, self.total = blocks, shape, root, back, total
 
     def _with_root(self, root):

@@ -13,7 +13,7 @@ import scipy.linalg
 
 from ..._utils.blocks import rows_at_once, slices
 from ..._utils.linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
-from ..._utils.sums import cached_attribute, same
+from ..._utils.sums import cached_attribute, local_total
 from ..._utils.validation import check_memory
 from .base import ONCE, Factors
 from .factors import loo_residuals_from_spectrum, residual_maps_from_spectrum
@@ -34,7 +34,7 @@ class FeatureGram(Gram):
 
     expands = True
 
-    def __init__(self, Z, root=None, back=None, total: Callable = same):
+    def __init__(self, Z, root=None, back=None, total: Callable = local_total):
         self.Z, self.root, self.back, self.total = Z, root, back, total
 
     def _with(self, Z, root):

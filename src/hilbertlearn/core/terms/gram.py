@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import eigsh
 
-from ..._utils.linalg import Spectrum, exact, full_spectrum, low_rank_spectrum, product, spectrum
+from ..._utils.linalg import Spectrum, full_spectrum, low_rank_spectrum, product, spectrum, to_float64
 from ..._utils.pivoted_cholesky import expected_rank
 from .base import ITERATIONS, ONCE, PATH, Factors, Term, dense_factor_cost
 from .factors import CholeskyFactors, InverseFactors, SpectralFactors
@@ -143,7 +143,7 @@ class DenseGram(Gram):
         if precision == "refined":
             from .refined import RefinedGram
 
-            return RefinedGram(exact(self.K), self.root)
+            return RefinedGram(to_float64(self.K), self.root)
         return DenseGram(self.K.astype(precision, copy=False), self.root)
 
     def apply(self, A):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._utils.sums import cached_attribute, same
+from ..._utils.sums import cached_attribute, local_total
 from .base import Factors, Term
 
 
@@ -20,7 +20,7 @@ class ConstantTerm(Term):
 
     inversion = "direct"
 
-    def __init__(self, root, free, total=same):
+    def __init__(self, root, free, total=local_total):
         self.root, self.free, self.total = root, free, total
 
     @cached_attribute

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._utils.linalg import exact
+from ..._utils.linalg import to_float64
 from .base import PATH, Factors
 from .gram import DenseGram
 from .separable import SeparableTerm
@@ -66,7 +66,7 @@ class RefinedFactors(Factors):
             if largest <= goal:
                 return X
             # scaled, so that numbers of any size fit in single precision
-            X = X + largest * exact(self._single.solve(residual / largest, shift, penalty))
+            X = X + largest * to_float64(self._single.solve(residual / largest, shift, penalty))
             residual = R - shift * X - self.term.apply(X) / penalty
             before, largest = largest, float(np.abs(residual).max())
             if not largest <= _CONTRACTION * before:  # also if it is NaN

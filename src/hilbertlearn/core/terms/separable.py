@@ -7,7 +7,7 @@ from functools import cached_property, reduce
 import numpy as np
 import scipy.linalg
 
-from ..._utils.linalg import Spectrum, in_dtype, psd_root
+from ..._utils.linalg import Spectrum, as_dtype, psd_root
 from ..._utils.sums import cached_attribute
 from .base import ONCE, LinearPredictor, Term
 from .factors import operator_spectrum
@@ -21,7 +21,7 @@ class SeparableTerm(Term):
 
     def __init__(self, K, M=None):
         self.gram = as_gram(K)
-        self.M = in_dtype(M, np.float32) if self.gram.dtype == np.float32 else M
+        self.M = as_dtype(M, np.float32) if self.gram.dtype == np.float32 else M
 
     @property
     def K(self):

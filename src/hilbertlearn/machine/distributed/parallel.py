@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..._utils.threads import at_most
+from ..._utils.threads import limit_blas_threads
 from .all_reduce import AllReduce, Interruption
 
 _TRIES = 4
@@ -246,7 +246,7 @@ def _with_limited_threads(work, share, *arguments):
     """Run on a worker: with its share of the threads of its host."""
     from dask.system import CPU_COUNT
 
-    with at_most(max(1, CPU_COUNT // share)):
+    with limit_blas_threads(max(1, CPU_COUNT // share)):
         return work(*arguments)
 
 
