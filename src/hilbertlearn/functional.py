@@ -382,7 +382,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
             return
         yield np.broadcast_to(state.center, (_num_samples(X), len(state.center))), None
         for k, (predictor, integral) in enumerate(zip(state.predictors, integrals, strict=True)):
-            own = predictor if integral is None else LinearPredictor(state.plain[k])
+            own = predictor if integral is None else LinearPredictor(state.kernel_coefficients[k])
             yield state.expansion(X, {k: own}), integral
 
     def _right(self, integral, units):

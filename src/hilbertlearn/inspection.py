@@ -79,7 +79,7 @@ def outlier_report(estimator, *, cutoff=5.0):
     """
     check_number(cutoff, "cutoff")
     machine = _machine(estimator)
-    state, seen = machine.state_, machine.state_.inspected
+    state, seen = machine.state_, machine.state_.diagnostics
     columns = sample_columns(state)
     if hasattr(state.space, "grids"):
         columns |= _stretches(state, cutoff)
@@ -91,7 +91,7 @@ def outlier_report(estimator, *, cutoff=5.0):
 
 def sample_columns(state: State) -> dict[str, np.ndarray]:
     """Columns for all kinds of outputs, in the order of the samples of positive weight."""
-    seen: Any = state.inspected
+    seen: Any = state.diagnostics
     scale = float(np.median(seen.sizes)) or 1.0
     loo_norms, leverages = _loo_norms(state)
     return {
@@ -152,7 +152,7 @@ def _machine(estimator) -> KernelMachine:
             f"Pipeline around one, got {type(given).__name__}"
         )
     check_is_fitted(estimator)
-    if getattr(estimator.state_, "inspected", None) is None:
+    if getattr(estimator.state_, "diagnostics", None) is None:
         raise ValueError(
             "estimator keeps no residuals of its training samples: it has a regressor of its own, was fitted from a "
             "stream or by workers, weighs very many outputs, or has a problem for each output, as quantiles of vectors "
@@ -166,23 +166,23 @@ def _machine(estimator) -> KernelMachine:
 
 def unit_duals(state: State):
     """Dual variables (n, d) in coordinates, of samples of weight one; the residuals for the squared loss."""
-    seen: Any = state.inspected
-    if seen.pulls is not None:
-        return seen.pulls
+    seen: Any = state.diagnostics
+    if seen.dual_coordinates is not None:
+        return seen.dual_coordinates
     penalty = state.alpha * seen.weights.sum()
     return state.coefficients[seen.rows] * (penalty / seen.weights)[:, None]
 
 
 def _loo_norms(state: State):
     """Norms (n,) of leave-one-out residuals, and leverages (n,)."""
-    seen: Any = state.inspected
-    if state.left_out is not None:
+    seen: Any = state.diagnostics
+    if state.loo_data is not None:
         left_out, fitted = state.loo_residuals()[seen.rows], unit_duals(state)
         observed = np.isfinite(left_out)
         share = _share(observed, state.space.measure)
         before, after = (row_norms(np.where(observed, rows, 0.0)) for rows in (fitted, left_out))
         return after / np.sqrt(share), _leverage(before, after)
-    if seen.left is None:
+    if seen.loo_data is None:
         missing = np.full(len(seen.rows), np.nan)
         return missing, missing
     change, leverages = _fitted_changes(state)
@@ -197,17 +197,19 @@ def _loo_norms(state: State):
 def _fitted_changes(state: State):
     """Change (n, d) of the fitted coordinates of each sample when it joins the fit, and leverages (n,).
 
-    Ridge regression with weights ``force`` and targets ``fitted + dual / force`` has the same solution.
+    Ridge regression with weights v and targets ``fitted + dual / v`` has the same solution.
     """
-    seen: Any = state.inspected
-    left, duals = seen.left, unit_duals(state)
-    force = np.ones(len(duals)) if seen.force is None else seen.force
+    seen: Any = state.diagnostics
+    data, duals = seen.loo_data, unit_duals(state)
+    v = np.ones(len(duals)) if seen.irls_weights is None else seen.irls_weights
     at = np.arange(len(duals))
-    if left.kernels is None and left.penalty is None:  # predictions may use the samples with nonzero coefficients alone
+    if (
+        data.kernels is None and data.graph_penalty is None
+    ):  # predictions may use the samples with nonzero coefficients alone
         at = np.searchsorted(seen.rows, state.columns)
-    weights = seen.weights[at] * force[at]
-    gaps = (duals / force[:, None])[at]
-    term = state.training_term(replace(left, weights=np.ones(len(at))))
+    weights = seen.weights[at] * v[at]
+    gaps = (duals / v[:, None])[at]
+    term = state.training_term(replace(data, weights=np.ones(len(at))))
     penalty = state.alpha * seen.weights.sum()
     fitted = term.apply(seen.weights[at, None] * duals[at]) / penalty
     ((_, residuals),) = loo_residuals(term.scaled(np.sqrt(weights)), fitted + gaps, [penalty], weights=weights)
@@ -233,7 +235,7 @@ def _share(observed, measure):
 
 def point_residuals(state: State):
     """For each sample of positive weight its observed points (m_i, k), and the residuals (m_i,) there."""
-    seen: Any = state.inspected
+    seen: Any = state.diagnostics
     space: Any = state.space
     rows = unit_duals(state) if seen.residuals is None else seen.residuals
     if seen.observation_points is not None:
@@ -241,8 +243,8 @@ def point_residuals(state: State):
             (points, row[: len(points)] / root)
             for row, (points, root) in zip(rows, seen.observation_points, strict=True)
         ]
-    if seen.residuals is None and state.left_out is not None:
-        rows = np.where(np.isfinite(state.left_out.Y), rows, np.nan)
+    if seen.residuals is None and state.loo_data is not None:
+        rows = np.where(np.isfinite(state.loo_data.Y), rows, np.nan)
     points = np.stack(np.meshgrid(*space.grids, indexing="ij"), axis=-1).reshape(-1, len(space.grids))
     values = space.evaluate_on_grid(rows)
     values = (values if seen.outside_values is None else values + seen.outside_values).reshape(len(rows), -1)

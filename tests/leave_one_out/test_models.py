@@ -53,9 +53,9 @@ def check(make, Y, weights=None, inputs=X, queries=QUERIES, tolerance=1e-10):
         rest = np.setdiff1d(rows, [i])
         refit = make(ALPHA * w[rows].sum() / w[rest].sum()).fit(inputs[rest], Y[rest], w[rest])
         assert_allclose(found[:, j], refit.machine_.coordinates(queries), atol=tolerance)
-        seen = np.isfinite(models.held_out[j])
+        seen = np.isfinite(models.loo_predictions[j])
         assert_allclose(
-            models.held_out[j, seen], refit.machine_.coordinates(inputs[i : i + 1])[0, seen], atol=tolerance
+            models.loo_predictions[j, seen], refit.machine_.coordinates(inputs[i : i + 1])[0, seen], atol=tolerance
         )
     some = models.coordinates_at(model.machine_.check_inputs(queries), np.array([1, 4]))
     assert_allclose(some, found[:, [1, 4]], atol=1e-12)
@@ -100,7 +100,7 @@ def test_pairs_equal_refits(operator, y, center, features, weights):
     make = regressor(operator=operator, center=center, feature_map=features)
     models = make(ALPHA).fit(X, y, weights).machine_.leave_one_out_models()
     w, rows, some = np.ones(N) if weights is None else weights, models.rows, [0, 3, 8]
-    found = models.pairs(np.array(some))
+    found = models.pairwise_residuals(np.array(some))
     for (a, i), j in itertools.product(enumerate(some), range(0, len(rows), 2)):
         if i == j:
             assert np.isnan(found[a, j]).all()
@@ -174,7 +174,7 @@ def test_factors_of_the_fit_serve_the_models(settings, y):
     shared, alone = make(), make().fit(X, y, WEIGHTS)
     found, expected = fit_with_leave_one_out(shared, X, y, WEIGHTS), alone.machine_.leave_one_out_models()
     assert_allclose(shared.predict(QUERIES), alone.predict(QUERIES), atol=1e-9)
-    assert_allclose(found.held_out, expected.held_out, atol=1e-9)
+    assert_allclose(found.loo_predictions, expected.loo_predictions, atol=1e-9)
     at = shared.machine_.check_inputs(QUERIES)
     assert_allclose(found.coordinates_at(at), expected.coordinates_at(at), atol=1e-9)
 

@@ -34,7 +34,7 @@ def test_leave_one_out_models_are_refits():
     refit = OperatorKernelRegressor("rbf", gamma=0.5, alpha=0.1 * 20 / 19).fit(X[rest], Y[rest])
     models = machine.leave_one_out_models()
     assert_allclose(models.coordinates_at(X[:3])[:, 4], refit.predict(X[:3]), atol=1e-10)
-    assert_allclose(Y[4] - machine.loo_coordinates()[4], refit.predict(X[4:5])[0], atol=1e-10)
+    assert_allclose(Y[4] - machine.loo_residuals()[4], refit.predict(X[4:5])[0], atol=1e-10)
 
 
 def test_names_of_samples():
@@ -52,7 +52,7 @@ def test_without_a_formula():
     with pytest.raises(ValueError, match="set regressor=None"):
         ridge.leave_one_out_models()
     with pytest.raises(ValueError, match="set regressor=None"):
-        ridge.loo_coordinates()
+        ridge.loo_residuals()
 
 
 def test_unpredicted_outputs_are_dropped_with_a_warning():

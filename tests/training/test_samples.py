@@ -88,5 +88,5 @@ def test_scores_of_curves_in_a_dictionary_are_of_the_curves():
     path = RegularizationPathCV(model, [1e-3, 1e-2], scoring="neg_mean_squared_error").fit(X, CURVES)
     for alpha, error in zip(path.alphas_, path.errors_):
         model = FunctionalRegressor(alpha=alpha, **settings).fit(X, CURVES)
-        left = CURVES - model.machine_.decode(model.machine_.encode(CURVES) - model.machine_.loo_coordinates())
+        left = CURVES - model.machine_.decode(model.machine_.encode(CURVES) - model.machine_.loo_residuals())
         assert error == pytest.approx(np.mean([np.mean(part**2) for part in np.array_split(left, path.n_splits_)]))

@@ -192,7 +192,7 @@ def object_jackknife(machine: ObjectMachine, data: ObjectData) -> ObjectJackknif
     return ObjectJackknife(
         objective=OutputObjective(machine),
         models=models,
-        calibration_queries=machine.queries_at(models.held_out),
+        calibration_queries=machine.queries_at(models.loo_predictions),
         rules=machine.rules,
         outputs=take(data.outputs.items, models.rows),
         rows=models.rows,

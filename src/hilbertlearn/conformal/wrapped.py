@@ -153,17 +153,19 @@ class ClosedFormMachine:
 
     def leave_one_out(self):
         """Outputs of the samples, each predicted by the model without it."""
-        return self.machine.machine_.decode(self.models.held_out)
+        return self.machine.machine_.decode(self.models.loo_predictions)
 
     def pair_changes(self, block):
         """Change of these predictions, (b, n) flattened, when each sample of a block is left out too."""
-        changes = self.models.pairs(np.arange(len(self.rows))[block]) - self.models.models.residuals  # (b, n, d)
+        changes = (
+            self.models.pairwise_residuals(np.arange(len(self.rows))[block]) - self.models.models.residuals
+        )  # (b, n, d)
         return self.machine.space_.decode_differences(changes.reshape(-1, changes.shape[-1]))
 
     @property
     def n_coordinates(self) -> int:
         """Number d of coordinates of an output."""
-        return self.models.held_out.shape[1]
+        return self.models.loo_predictions.shape[1]
 
     def predict(self, X):
         """Predictions of every model, (m, n) flattened."""
@@ -178,7 +180,7 @@ def leave_one_out_fit(model, X, y):
     if not _has_closed_form(machine, transformers, X):
         return None
     machine = machine.machine_
-    return machine.decode(machine.encode(y) - machine.loo_coordinates())
+    return machine.decode(machine.encode(y) - machine.loo_residuals())
 
 
 def _has_closed_form(machine, transformers, X) -> bool:

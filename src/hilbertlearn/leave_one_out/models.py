@@ -42,7 +42,7 @@ class LeaveOneOutModels:
         """
         return factors.loo_changes(G, self.residuals, self.shift, self.root, self.penalty, rows)
 
-    def pairs(self, factors: Factors, rows):
+    def pairwise_residuals(self, factors: Factors, rows):
         """Residuals (b, n, d) of every sample j under the model without j and without each of the samples `rows`.
 
         NaN for a sample and itself, and where j was not observed.

@@ -250,7 +250,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         """
         check_is_fitted(self)
         machine = self.machine_
-        differences = machine.space.decode_differences(machine.loo_coordinates())
+        differences = machine.space.decode_differences(machine.loo_residuals())
         frame = machine.form.frame
         return differences if frame is None or not machine.space.decodes else frame.wrap(differences, frame.index)
 

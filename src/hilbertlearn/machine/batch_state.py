@@ -91,7 +91,7 @@ class StreamState(Expansion):
     search_results: dict = field(default_factory=dict)
     feature_map: Any = None
     approximation: Any = None
-    plain: tuple = ()  # for each kernel the coefficients before the operator
+    kernel_coefficients: tuple = ()  # for each kernel the coefficients before the operator
     integrals: tuple = ()  # see ``FunctionalState``
     solver: str = "moments"
     precision = "float64"
@@ -110,7 +110,7 @@ class StreamState(Expansion):
             X_fit=samples,
             columns=columns,
             predictors=[LinearPredictor(C if M is None else C @ M)],
-            plain=(C,),
+            kernel_coefficients=(C,),
             space=selected.space,
             center=solved.center,
             alpha=solved.alpha,

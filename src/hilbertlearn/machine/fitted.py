@@ -70,7 +70,7 @@ class FittedMachine:
         """The index labels of samples in the data frame of the training data; their positions without a data frame."""
         return rows if self.form.index is None else self.form.index[rows]
 
-    def loo_coordinates(self):
+    def loo_residuals(self):
         """Leave-one-out residuals as rows (n, d) in coordinates; see ``loo_residuals`` of the estimator."""
         if isinstance(self.state, RegressorState):
             raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")

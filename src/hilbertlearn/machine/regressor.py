@@ -34,10 +34,10 @@ def fit_regressor(spec: Spec, source: MemorySource) -> FitResult:
     rows, observed = observed_rows(weights, Y), weights @ np.isfinite(Y) > 0
     warn_unobserved(spec, space, space.unobserved_mask(y[np.flatnonzero(weights > 0)]), form)
     Y = np.where(np.isfinite(Y), Y, mean_rows(Y, weights))[:, observed]  # a curve that a sample does not have
-    regressor, given = clone(spec.regressor), None if source.sample_weight is None else weights[rows]
-    options = weight_arguments(regressor, given, spec.estimator, "regressor")
+    regressor, given_weights = clone(spec.regressor), None if source.sample_weight is None else weights[rows]
+    options = weight_arguments(regressor, given_weights, spec.estimator, "regressor")
     scalars = spec.input_kernels(X)
     regressor.fit(take_samples(X, rows, scalars), Y[rows, 0] if Y.shape[1] == 1 else Y[rows], **options)
-    known = None if observed.all() else observed
-    state = RegressorState(regressor=regressor, space=space, scalar_kernels=scalars, known=known)
+    mask = None if observed.all() else observed
+    state = RegressorState(regressor=regressor, space=space, scalar_kernels=scalars, observed=mask)
     return FitResult(state=state, form=form)

@@ -68,8 +68,8 @@ class Expansion:
         """Values of kernel k between checked inputs and the samples."""
         kernel = self.kernels[k]
         if kernel.precomputed:
-            every = X.shape[1] == len(self.columns) and bool((np.diff(self.columns) > 0).all())
-            return X if every else X[:, self.columns]
+            is_complete = X.shape[1] == len(self.columns) and bool((np.diff(self.columns) > 0).all())
+            return X if is_complete else X[:, self.columns]
         return kernel(X, self.X_fit)
 
     @property
@@ -94,54 +94,55 @@ class State(Expansion):
     saturated: np.ndarray
     residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
     objectives: np.ndarray | None = None
-    left_out: LeaveOneOutData | None = None  # where leave-one-out has a closed form
-    inspected: SampleDiagnostics | None = None  # for ``outlier_report``
+    loo_data: LeaveOneOutData | None = None  # where leave-one-out has a closed form
+    diagnostics: SampleDiagnostics | None = None  # for ``outlier_report``
     alpha_by_output: Any = None  # (d,), where each output has its own
     screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # outliers with next to no weight
     search_results: dict = field(default_factory=dict)  # evaluated settings, with their errors
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
     feature_map: Any = None  # in place of the kernel; a list for several kernels
     approximation: Any = None  # how good it is
-    plain: tuple = ()  # for each kernel the coefficients of predictions before the operator
+    kernel_coefficients: tuple = ()  # for each kernel the coefficients of predictions before the operator
 
     @classmethod
-    def from_fit(cls, found: Fit, **more):
-        """The state of a fit; more : fields of a subclass, or in place of these."""
-        training, solution = found.training, found.solution
+    def from_fit(cls, fit: Fit, **replaced):
+        """The state of a fit; replaced : fields of a subclass, and fields with other values than those of the fit."""
+        training, solution, on_features = fit.training, fit.solution, fit.training.on_features
         n, rows = training.n_samples, training.rows
-        kernels, X_fit, columns, coefficients = _made_from(found)
-        own = found.sample_coefficients if training.on_features else found.coefficients[0]
-        left_out = LeaveOneOutData.from_fit(found)
+        kernels, X_fit, columns, coefficients = _kernel_expansion(fit)
+        loo_data = LeaveOneOutData.from_fit(fit)
+        maps = [kernel.map for kernel in training.kernels] if on_features else [None]
+        size = sum(kernel.n_components for kernel in training.kernels) if on_features else 0
         fields = {
             "kernels": kernels,
             "X_fit": X_fit,
             "columns": columns,
-            "predictors": found.predictors(coefficients),
-            "plain": tuple(coefficients),
+            "predictors": fit.predictors(coefficients),
+            "kernel_coefficients": tuple(coefficients),
             "space": training.space,
-            "center": found.center,
-            "alpha": found.alpha,
-            "loss": found.loss,
+            "center": fit.center,
+            "alpha": fit.alpha,
+            "loss": fit.loss,
             "operator": training.terms[0].M if len(training.terms) == 1 else None,
-            "coefficients": spread(own, rows if training.on_features else training.columns, n),
+            "coefficients": scatter(fit.sample_coefficients, rows, n)
+            if on_features
+            else scatter(fit.coefficients[0], training.columns, n),
             "dual_gap": float(solution.gap),
             "n_iter": max(solution.n_iter, 1),
             "solver": solution.solver,
-            "precision": _precision(found),
+            "precision": "float32" if fit.problem.is_float32 else "refined" if training.grams[0].refines else "float64",
             "support": rows[solution.dual.any(axis=1)],
-            "saturated": spread(found.saturated, rows, n),
+            "saturated": scatter(fit.saturated, rows, n),
             "screened": np.intersect1d(training.screened, rows).astype(int),
-            "residual_sizes": spread(found.outlier_scores(), rows, n),
-            "objectives": found.objectives,
-            "left_out": left_out,
-            "inspected": SampleDiagnostics.from_fit(
-                found, LeaveOneOutData.for_diagnostics(found), left_out is not None
-            ),
-            "manifold_error": found.problem.terms[0].error,
-            "feature_map": _maps(training.kernels) if training.on_features else None,
-            "approximation": _approximation(training.kernels) if training.on_features else None,
+            "residual_sizes": scatter(fit.outlier_scores(), rows, n),
+            "objectives": fit.objectives,
+            "loo_data": loo_data,
+            "diagnostics": SampleDiagnostics.from_fit(fit, LeaveOneOutData.for_diagnostics(fit), loo_data is not None),
+            "manifold_error": fit.problem.terms[0].error,
+            "feature_map": maps[0] if len(maps) == 1 else maps,
+            "approximation": Approximation(size) if on_features else None,
         }
-        return cls(**{**fields, **more})
+        return cls(**{**fields, **replaced})
 
     @property
     def dual_coef(self):
@@ -152,80 +153,79 @@ class State(Expansion):
         return self.residual_sizes
 
     @property
-    def counted(self) -> Any:
+    def used_samples(self) -> Any:
         """An object with the ``rows`` and ``weights`` of the samples in use."""
-        return self.inspected if self.left_out is None else self.left_out
+        return self.diagnostics if self.loo_data is None else self.loo_data
 
-    def training_term(self, left: LeaveOneOutData | None = None) -> Term:
-        """The term of the samples, computed again and weighted; left : by default the leave-one-out data."""
-        left = self.left_out if left is None else left
-        assert left is not None
-        on_features = left.kernels is not None
+    def training_term(self, data: LeaveOneOutData | None = None) -> Term:
+        """The weighted term of the samples, whose Gram matrix is computed again; data : ``loo_data`` by default."""
+        data = self.loo_data if data is None else data
+        assert data is not None
+        on_features = data.kernels is not None
         # leave-one-out is computed in float64
-        X = left.X if on_features else self.X_fit.astype(float) if has_float32_inputs(self.X_fit) else self.X_fit
-        values = [kernel(X) for kernel in (left.kernels if on_features else self.kernels)]
+        X = data.X if on_features else self.X_fit.astype(float) if has_float32_inputs(self.X_fit) else self.X_fit
+        values = [kernel(X) for kernel in (data.kernels if on_features else self.kernels)]
         gram: Gram = sum_grams(FeatureGram(Z) if on_features else DenseGram(Z) for Z in values)
-        if left.penalty is not None:
-            deformed = (DeformedFeatureKernel if on_features else DeformedKernel)(values[0], left.penalty)
-            gram = DeformedGram(deformed, left.manifold, left.own)
-        term = left.term.with_gram(gram).for_alpha(self.alpha)
-        if left.Y is not None and not np.isfinite(left.Y).all():
-            term = term.with_mask(np.isfinite(left.Y))
-        return term if (left.weights == 1).all() else term.scaled(np.sqrt(left.weights))
+        if data.graph_penalty is not None:
+            deformed = (DeformedFeatureKernel if on_features else DeformedKernel)(values[0], data.graph_penalty)
+            gram = DeformedGram(deformed, data.manifold, data.labelled_indices)
+        term = data.term.with_gram(gram).for_alpha(self.alpha)
+        if data.Y is not None and not np.isfinite(data.Y).all():
+            term = term.with_mask(np.isfinite(data.Y))
+        return term if (data.weights == 1).all() else term.scaled(np.sqrt(data.weights))
 
     def loo_residuals(self):
         """Leave-one-out residuals (n, d) in coordinates, NaN for samples that were left out of the fit."""
-        left = self.left_out
-        if left is None:
+        data = self.loo_data
+        if data is None:
             raise ValueError(
                 "loo_residuals() has a closed form for the squared loss and one (kernel, operator) term, with missing "
                 "outputs if the operator is diagonal; use RegularizationPathCV with cv=5, or "
                 "sklearn.model_selection.cross_val_predict"
             )
-        residuals = np.full((len(self.saturated), left.Y.shape[1]), np.nan)
-        weights, penalty = left.weights, self.alpha * left.weights.sum()
-        ((_, residuals[left.rows]),) = loo_residuals(
+        residuals = np.full((len(self.saturated), data.Y.shape[1]), np.nan)
+        ((_, residuals[data.rows]),) = loo_residuals(
             self.training_term(),
-            left.Y,
-            [penalty],
-            center=left.centered,
+            data.Y,
+            [self.alpha * data.weights.sum()],
+            center=data.centered,
             smoothed=self.space.smooth_means,
-            weights=weights,
+            weights=data.weights,
         )
         return residuals
 
     @property
     def has_leave_one_out_models(self) -> bool:
         """Whether all models without one sample have a formula, see ``leave_one_out_models``."""
-        left = self.left_out
-        return left is not None and left.penalty is None and left.term.loo_formula == "models" and len(left.rows) > 1
+        data = self.loo_data
+        if data is None or data.graph_penalty is not None:
+            return False
+        return data.term.loo_formula == "models" and len(data.rows) > 1
 
     def leave_one_out_models(self, factors: Factors | None = None) -> LeaveOneOutMachines:
         """All models without one sample each, from one factorisation; factors : of the fit, or None to compute them."""
-        left = self.left_out
-        if left is None or not self.has_leave_one_out_models:
+        data = self.loo_data
+        if data is None or not self.has_leave_one_out_models:
             raise ValueError(
                 "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
             )
-        options: dict = {"center": left.centered, "smoothed": MeanSmoother(self.space), "weights": left.weights}
-        if factors is None:
-            factors = self.training_term().factor(ITERATIONS)
-        return LeaveOneOutMachines(
-            self, left, LeaveOneOutModels.from_factors(factors, left.Y, self.alpha * left.weights.sum(), **options)
-        )
+        options: dict = {"center": data.centered, "smoothed": MeanSmoother(self.space), "weights": data.weights}
+        factors = self.training_term().factor(ITERATIONS) if factors is None else factors
+        models = LeaveOneOutModels.from_factors(factors, data.Y, self.alpha * data.weights.sum(), **options)
+        return LeaveOneOutMachines(self, data, models)
 
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutMachines:
-    """The n models without one sample each, for the squared loss, with alpha n, kernel and operator of the whole fit.
+    """The n models without one sample each, for the squared loss, with alpha n, kernel and operator of the fit.
 
     Predictions need factors of the size of the kernel matrix. The first prediction computes them from the samples, and
     neither pickles nor model files store them. So a model predicts the same bits after loading.
     """
 
     state: State
-    left: LeaveOneOutData
+    data: LeaveOneOutData
     models: LeaveOneOutModels
 
     @cached_property
@@ -234,39 +234,38 @@ class LeaveOneOutMachines:
         return self.state.training_term().factor(ITERATIONS).detached(1.0, self.models.penalty)
 
     def __getstate__(self):
-        return {own.name: getattr(self, own.name) for own in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def rows(self):
         """(n,) positions of the left-out samples among those given to fit, in the order of the models."""
-        return self.left.rows
+        return self.data.rows
 
     @property
     def weights(self):
         """(n,) weights of these samples."""
-        return self.left.weights
+        return self.data.weights
 
     @property
-    def held_out(self):
+    def loo_predictions(self):
         """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
-        return self.left.Y - self.models.residuals
+        return self.data.Y - self.models.residuals
 
-    def pairs(self, models):
+    def pairwise_residuals(self, models):
         """Residuals (b, n, d) of every sample under the models without it and without one of the samples `models`."""
-        return self.models.pairs(self.factors, models)
+        return self.models.pairwise_residuals(self.factors, models)
 
     def coordinates_at(self, X, models=None):
-        """Coordinates (m, n, d) of checked inputs by every model, or by some; in one block."""
+        """Coordinates (m, n, d) of checked inputs by all models, or by those at the positions `models`."""
         predicted = self.state.coordinates(X)
         out = self.models.changes(self.factors, self._values(X), models)
         out += predicted[:, None]
         return out
 
     def _values(self, X):
-        """Kernel values, or features, that predictions are made from, in double precision."""
-        own = self.left.kernels
-        if own is not None:
-            return np.hstack([kernel(X) for kernel in own]).astype(float, copy=False)
+        """Kernel values, or features, that predictions are made from, in float64."""
+        if self.data.kernels is not None:
+            return np.hstack([kernel(X) for kernel in self.data.kernels]).astype(float, copy=False)
         return sum(np.asarray(self.state.values(k, X), dtype=float) for k in range(len(self.state.kernels)))
 
 
@@ -279,33 +278,34 @@ class LeaveOneOutData:
     rows: np.ndarray  # their positions among the samples given
     centered: bool
     term: Term  # without its Gram matrix
-    own: np.ndarray  # positions of the samples among those of the kernel
-    penalty: Any = None  # of a graph, (N, N)
+    labelled_indices: np.ndarray  # positions of the samples among those of the kernel
+    graph_penalty: Any = None  # (N, N)
     manifold: float = 0.0
     kernels: Any = None  # a ``FeatureKernel`` each, for fits on features
     X: Any = None  # the samples, for fits on features
 
     @classmethod
-    def from_fit(cls, found: Fit):
-        """None where there is no closed form, or rows came in pieces and are not held."""
-        training = found.training
-        if training.X is None or not found.loss.quadratic:
+    def from_fit(cls, fit: Fit):
+        """None where there is no closed form, or rows came in batches and are not kept."""
+        training = fit.training
+        if training.X is None or not fit.loss.quadratic:
             return None
         if training.term is None or not training.closed_form:
             return None
-        return cls._made(training, training.term, training.Y)
+        return cls._from_training(training, training.term, training.Y)
 
     @classmethod
-    def for_diagnostics(cls, found: Fit):
+    def for_diagnostics(cls, fit: Fit):
         """For leverages of the squared loss with complete outputs, whatever the loss; None as for ``from_fit``."""
-        if found.training.X is None:
+        if fit.training.X is None:
             return None
-        terms = [term.unsampled for term in found.training.terms]
+        terms = [term.unsampled for term in fit.training.terms]
         term = terms[0] if len(terms) == 1 else merge_terms(terms)
-        return cls._made(found.training, term, None) if term is not None and term.loo_formula is not None else None
+        has_formula = term is not None and term.loo_formula is not None
+        return cls._from_training(fit.training, term, None) if has_formula else None
 
     @classmethod
-    def _made(cls, training, term, Y):
+    def _from_training(cls, training, term, Y):
         gram, recipe = training.grams[0], training.recipe
         return cls(
             Y,
@@ -313,7 +313,7 @@ class LeaveOneOutData:
             training.rows,
             recipe.center,
             term.with_gram(None),
-            np.searchsorted(training.columns, training.rows),
+            training.labelled_indices,
             gram.kernel.S if gram.depends_on_alpha else None,
             float(recipe.manifold),
             training.kernels if training.on_features else None,
@@ -328,7 +328,7 @@ class RegressorState:
     regressor: Any
     space: Space
     scalar_kernels: list  # what inputs are read for
-    known: np.ndarray | None = None  # (d,) mask of the observed coordinates, which it predicts; None for all
+    observed: np.ndarray | None = None  # (d,) mask of the coordinates that it predicts; None for all
 
     @property
     def n_iter(self):
@@ -336,42 +336,27 @@ class RegressorState:
 
     def coordinates(self, X):
         values = np.asarray(self.regressor.predict(X), dtype=float).reshape(_num_samples(X), -1)
-        if self.known is None:
+        if self.observed is None:
             return values
-        out = np.full((len(values), len(self.known)), np.nan)
-        out[:, self.known] = values
+        out = np.full((len(values), len(self.observed)), np.nan)
+        out[:, self.observed] = values
         return out
 
 
-def _maps(kernels):
-    maps = [kernel.map for kernel in kernels]
-    return maps[0] if len(maps) == 1 else maps
-
-
-def _approximation(kernels) -> Approximation:
-    """The description of features whose number was given."""
-    return Approximation(sum(kernel.n_components for kernel in kernels))
-
-
-def _made_from(found: Fit):
+def _kernel_expansion(fit: Fit):
     """Kernels, samples, their positions among those given, and coefficients by kernel, of predictions."""
-    training, coefficients = found.training, found.coefficients
+    training, coefficients = fit.training, fit.coefficients
     if training.on_features:
         if len(training.kernels) > 1:
             return training.kernels, None, np.empty(0, dtype=int), coefficients
         kernel, samples, columns, C = training.kernels[0].kernel_expansion(coefficients[0])
         return (kernel,), samples, columns, [C]
-    kept = np.arange(len(training.columns))
-    if found.loss.sparse and found.problem.separable_term is not None and not training.depends_on_alpha:
-        kept = np.flatnonzero(coefficients[0].any(axis=1))  # prediction needs the samples in use only
-    samples = take_samples(training.X, kept, training.kernels)
-    return training.kernels, samples, training.columns[kept], [np.ascontiguousarray(C[kept]) for C in coefficients]
-
-
-def _precision(found: Fit) -> str:
-    if found.problem.is_float32:
-        return "float32"
-    return "refined" if found.training.grams[0].refines else "float64"
+    positions = np.arange(len(training.columns))
+    if fit.loss.sparse and fit.problem.separable_term is not None and not training.depends_on_alpha:
+        positions = np.flatnonzero(coefficients[0].any(axis=1))  # prediction needs the samples in use only
+    samples = take_samples(training.X, positions, training.kernels)
+    coefficients = [np.ascontiguousarray(C[positions]) for C in coefficients]
+    return training.kernels, samples, training.columns[positions], coefficients
 
 
 def blocks_of(X, width, copies=_COPIES, most=None):
@@ -388,7 +373,7 @@ def blocks_of(X, width, copies=_COPIES, most=None):
             yield rows, X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, np.arange(m)[rows])
 
 
-def spread(values, rows, n):
+def scatter(values, rows, n):
     """Values of rows as an array for all n samples, zero for the others."""
     out = np.zeros((n, *values.shape[1:]), dtype=values.dtype)
     out[rows] = values

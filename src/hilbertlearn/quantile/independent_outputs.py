@@ -117,5 +117,5 @@ def unknown_output(other: State) -> State:
         saturated=np.zeros_like(other.saturated),
         residual_sizes=np.zeros_like(other.residual_sizes),
         search_results={name: column[:0] for name, column in other.search_results.items()},
-        inspected=None,
+        diagnostics=None,
     )

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..core.problem import Problem
 from ..losses import NonCrossingPinball
-from ..machine.state import State, spread
+from ..machine.state import State, scatter
 from ..training import Fit, Samples, Training, build
 
 
@@ -74,9 +74,9 @@ def state_in_order(found: Fit) -> State:
     rows = training.rows[own]
     return State.from_fit(
         replace(found, training=replace(training, y=None)),  # points have no outputs
-        inspected=None,
+        diagnostics=None,
         loss=loss.without_order(),
         support=rows[found.solution.dual[own].any(axis=1)],
-        saturated=spread(held[own], rows, n),
-        residual_sizes=spread(sizes[own] / (typical if typical > 0 else 1.0), rows, n),
+        saturated=scatter(held[own], rows, n),
+        residual_sizes=scatter(sizes[own] / (typical if typical > 0 else 1.0), rows, n),
     )

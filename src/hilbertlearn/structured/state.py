@@ -12,7 +12,7 @@ from .. import kernels
 from .._utils.linalg import row_norms
 from ..core.terms import ONCE, Factors
 from ..data.objects import take, to_array_or_list
-from ..machine.state import State, spread
+from ..machine.state import State, scatter
 from ..output_losses import KernelLoss
 from ..spaces import WeightSpace
 from .weights import OutputWeights, RidgeWeights
@@ -78,21 +78,21 @@ class StructuredState(State):
     ridge: Any = None  # ``RidgeWeights``, if predictions need weights of samples
 
     @classmethod
-    def from_fit(cls, fit, **more):
+    def from_fit(cls, fit, **replaced):
         training = fit.training
         rules, ridge = training.space.rules, None
         groups = rules.groups[rules.groups >= 0]
         if rules.has_kernel_and_loss and is_ridge(training, fit.loss):
             ridge = _ridge_weights(fit)
-        return super().from_fit(fit, **{"rows": training.rows, "groups": groups, "ridge": ridge, **more})
+        return super().from_fit(fit, **{"rows": training.rows, "groups": groups, "ridge": ridge, **replaced})
 
     def ridge_weights(self):
         """``RidgeWeights`` of the samples, None if the model is not kernel ridge regression."""
-        left = self.left_out
-        if self.ridge is not None or left is None or self.operator is not None or len(self.kernels) > 1:
+        data = self.loo_data
+        if self.ridge is not None or data is None or self.operator is not None or len(self.kernels) > 1:
             return self.ridge
-        kernel = None if left.kernels is None else left.kernels[0]
-        return RidgeWeights.from_term(self.training_term(), left, self.alpha, kernel=kernel)
+        kernel = None if data.kernels is None else data.kernels[0]
+        return RidgeWeights.from_term(self.training_term(), data, self.alpha, kernel=kernel)
 
 
 class LossTrickState(StructuredState):
@@ -103,7 +103,7 @@ class LossTrickState(StructuredState):
     """
 
     @classmethod
-    def from_fit(cls, fit, **more):
+    def from_fit(cls, fit, **replaced):
         training = fit.training
         rules = training.space.rules
         ridge, number = _ridge_weights(fit), len(rules.references)
@@ -111,12 +111,12 @@ class LossTrickState(StructuredState):
             fit,
             coefficients=None,
             residual_sizes=None,
-            inspected=None,
+            diagnostics=None,
             ridge=ridge,
             space=WeightSpace(rules.references, rules.loss, rules),
             center=np.zeros(number),
             predictors=[OutputWeights(ridge, rules.groups[rules.groups >= 0], number)],
-            **more,
+            **replaced,
         )
 
     @cached_property
@@ -126,12 +126,12 @@ class LossTrickState(StructuredState):
         units = ridge.root[:, None] * (self.groups[:, None] == np.arange(number))
         factors = self.training_term().factor(ONCE) if ridge.factors is None else ridge.factors
         solved = factors.solve(units, 1.0, ridge.penalty) / ridge.penalty
-        return spread(ridge.root[:, None] * solved, self.rows, len(self.saturated))
+        return scatter(ridge.root[:, None] * solved, self.rows, len(self.saturated))
 
     @cached_property
     def outlier_scores(self):
         sizes = row_norms(self.dual_coef[self.rows]) / self.ridge.root**2
-        return spread(sizes / (np.median(sizes) or 1.0), self.rows, len(self.saturated))
+        return scatter(sizes / (np.median(sizes) or 1.0), self.rows, len(self.saturated))
 
     def loo_residuals(self):
         return State.loo_residuals(self._with_unit_vectors())
@@ -142,8 +142,8 @@ class LossTrickState(StructuredState):
     def _with_unit_vectors(self):
         """The state whose leave-one-out data have outputs as unit vectors in place of probes."""
         units = (self.groups[:, None] == np.arange(len(self.center))).astype(float)
-        assert self.left_out is not None
-        return replace(self, left_out=replace(self.left_out, Y=units))
+        assert self.loo_data is not None
+        return replace(self, loo_data=replace(self.loo_data, Y=units))
 
 
 def _ridge_weights(fit):

@@ -50,7 +50,7 @@ class FittedModel:
                 "estimator: fits from batches or blocks keep no samples; give the numbers themselves, as to "
                 "stability_bound(loss, n=..., alpha=..., ...)"
             )
-        weights = model.state_.counted.weights
+        weights = model.state_.used_samples.weights
         if (weights != weights[0]).any():
             remedy = (
                 "give the loss's constant as a number, so that no sample is screened (see screened_)"
@@ -88,7 +88,7 @@ class FittedModel:
         return self.model.read_outputs(self.y)
 
     def _fitted_rows(self, rows):
-        indices = self.state.counted.rows
+        indices = self.state.used_samples.rows
         outside = self.state.space.outside_norms(self._read)
         rows = rows if outside is None else np.column_stack([rows, outside])
         return np.nan_to_num(rows[indices])
@@ -119,7 +119,7 @@ class FittedModel:
         """Largest ``k(x, x)`` of the fitted samples."""
         if len(self.state.kernels) > 1:
             raise ValueError("estimator: several (kernel, operator) terms; give kernel_bound=, sup ||K(x, x)||")
-        (kernel,), rows = self.state.kernels, self.state.counted.rows
+        (kernel,), rows = self.state.kernels, self.state.used_samples.rows
         if getattr(kernel, "on_features", False):
             Z = kernel(self._inputs)
             return float(np.einsum("ij,ij->i", Z, Z)[rows].max())
@@ -149,7 +149,7 @@ class FittedModel:
         state = self.state
         if len(state.kernels) > 1 or state.coefficients is None:
             raise ValueError("estimator: the norm of this function is not known; give radius=")
-        (kernel,), (C,), M = state.kernels, state.plain, state.operator
+        (kernel,), (C,), M = state.kernels, state.kernel_coefficients, state.operator
         image = C if M is None else C @ M
         if getattr(kernel, "on_features", False):
             return float(np.sqrt(max(np.sum(C * image), 0.0)))
