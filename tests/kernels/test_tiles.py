@@ -16,7 +16,7 @@ from hilbertlearn.kernels.tiles import fill_tiles
 @pytest.mark.parametrize("shape", [(0, 0), (1, 1), (3, 3), (4, 4), (5, 5), (13, 13), (7, 3), (3, 40), (5, 0)])
 def test_every_entry_is_written_once(monkeypatch, shape, n_threads):
     monkeypatch.setattr(threads, "_blas_threads", lambda: n_threads)
-    monkeypatch.setattr(tiles, "_FEW", 0)
+    monkeypatch.setattr(tiles, "_SINGLE_THREAD_TILES", 0)
     whole, written = np.random.default_rng(0).normal(size=shape), np.zeros(shape, dtype=int)
     out = np.full(shape, np.nan)
 

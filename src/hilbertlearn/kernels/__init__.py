@@ -97,7 +97,6 @@ from .vector_fields import CurlFreeKernel, DivergenceFreeKernel, HelmholtzKernel
 __all__ = [
     "AdditiveKernel",
     "Affinity",
-    "KernelSearch",
     "CategoricalKernel",
     "ChannelSum",
     "Columns",
@@ -105,6 +104,7 @@ __all__ = [
     "DivergenceFreeKernel",
     "HelmholtzKernel",
     "IntegratedKernel",
+    "KernelSearch",
     "L2",
     "Matern",
     "MetricKernel",

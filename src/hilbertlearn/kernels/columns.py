@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,11 +15,10 @@ from ..data.functions import has_points, non_negative
 from .family import as_kernel_object, is_searched, kernel_from_name
 from .gram import POSITIVE, PRECOMPUTED, InputKernel, check_kernel, has_gamma, median_rate, provides_operator
 from .ranks import evenly_spread_rows
-from .stationary import BandwidthMixin, unresolved_error
+from .stationary import RATE_RULES, BandwidthMixin, unresolved_error
 from .tables import InputTable, category_codes, column_names, column_positions, is_single_column
 
 _COMBINE = ("sum", "product")
-_RULES = ("median", "auto")
 _STEPS = (1 / 16, 1 / 4, 4, 16)  # factors by which a round changes the rate of one part; each is one more fit
 _MEDIAN_ROWS = 1000  # rows that the median is computed from; time and memory grow with the square
 
@@ -106,15 +106,15 @@ class Columns(BaseEstimator):
         self : Columns
             The kernel.
         """
-        own = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
-        super().set_params(**own)
+        settings = {name: params.pop(name) for name in super().get_params(deep=False) if name in params}
+        super().set_params(**settings)
         known = self.get_params()
-        numbered = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in known}
+        kernels = {name: params.pop(name) for name in list(params) if name.isdecimal() and name in known}
         for name in params:
             number = name.partition("__")[0]
-            numbered |= _replace_name(number, numbered.get(number, known.get(number)), name)
-        if numbered:
-            self.parts = [(numbered.get(str(i), part[0]), part[1]) for i, part in enumerate(self.parts)]
+            kernels |= _replace_name(number, kernels.get(number, known.get(number)), name)
+        if kernels:
+            self.parts = [(kernels.get(str(i), part[0]), part[1]) for i, part in enumerate(self.parts)]
         return super().set_params(**params) if params else self
 
     def validate(self):
@@ -192,10 +192,10 @@ class Columns(BaseEstimator):
         self.validate()
         X, parts = read_columns(X), []
         for i, ((kernel, columns), weight) in enumerate(zip(self._kernels(), self._weights(), strict=True)):
-            what = f"Columns: part {i}, {kernel!r},"
-            indices = column_positions(columns, column_names(X), what)
+            description = f"Columns: part {i}, {kernel!r},"
+            indices = column_positions(columns, column_names(X), description)
             part = ColumnPart(
-                what,
+                description,
                 InputKernel(kernel),
                 tuple(column_names(X)[j] for j in indices),
                 is_single_column(columns),
@@ -210,16 +210,16 @@ class Columns(BaseEstimator):
 class ColumnPart:
     """A kernel and the columns on which it is evaluated."""
 
-    what: str  # description for error messages
+    description: str  # first words of error messages
     kernel: InputKernel
     names: tuple  # of the columns
     single: bool  # whether the setting is one column and not a list
     weight: float
-    searched: bool
+    searched: bool  # whether the rate of the kernel is searched
 
     def read(self, X):
         """Select the columns of X, a table or an array, in the form that the kernel takes."""
-        indices = [column_positions([name], column_names(X), self.what)[0] for name in self.names]
+        indices = [column_positions([name], column_names(X), self.description)[0] for name in self.names]
         if not isinstance(X, InputTable):
             x = X[:, indices]
             self._check_numbers(x)
@@ -230,7 +230,9 @@ class ColumnPart:
         functions = [has_points(column) for column in table.columns]
         if any(functions):
             if len(functions) > 1:
-                raise ValueError(f"{self.what} has functions beside other columns; give them a part of their own")
+                raise ValueError(
+                    f"{self.description} has functions beside other columns; give them a part of their own"
+                )
             return table.columns[0]
         if any(column.dtype == object for column in table.columns):
             return self._read_objects(table)
@@ -247,12 +249,14 @@ class ColumnPart:
     def _read_objects(self, table):
         """Columns that hold objects: (n,) for one column, (n, k) for several."""
         if isinstance(self.kernel.kernel, str):
-            no_numbers = [name for name, column in zip(table.names, table.columns) if column.dtype == object]
+            non_numeric = [name for name, column in zip(table.names, table.columns) if column.dtype == object]
             raise ValueError(
-                f"{self.what} takes numbers, which {', '.join(map(repr, no_numbers))} does not hold; give "
+                f"{self.description} takes numbers, which {', '.join(map(repr, non_numeric))} does not hold; give "
                 "kernels.CategoricalKernel() for categories, kernels.NGrams() for text, or another kernel object"
             )
-        return table.columns[0] if len(table.columns) == 1 else np.column_stack([*map(_as_objects, table.columns)])
+        if len(table.columns) == 1:
+            return table.columns[0]
+        return np.column_stack([np.array(column, dtype=object) for column in table.columns])
 
     def _check_numbers(self, x):
         """Raise an error for NaN or infinity unless the kernel accepts them."""
@@ -261,8 +265,8 @@ class ColumnPart:
             return
         if not np.isfinite(values).all():
             raise ValueError(
-                f"{self.what} has NaN or infinity in its columns {list(self.names)}; fill the gaps, for example with "
-                "SimpleImputer, or leave these samples out"
+                f"{self.description} has NaN or infinity in its columns {list(self.names)}; fill the gaps, for example "
+                "with SimpleImputer, or leave these samples out"
             )
 
 
@@ -306,18 +310,15 @@ class ResolvedColumns(BandwidthMixin):
     def __call__(self, X, Z):
         x, z = read_columns(X), None if Z is X else read_columns(Z)
         values = (part.weight * part.kernel(part.read(x), None if z is None else part.read(z)) for part in self.parts)
-        G = next(values)
-        for one in values:
-            G = G + one if self.combine == "sum" else G * one
-        return G
+        return functools.reduce(np.add if self.combine == "sum" else np.multiply, values)
 
     def __repr__(self):
-        shown = []
+        parts = []
         for part in self.parts:
             gamma = part.kernel.gamma  # of named kernels; the representation of an object contains its gamma
             rate = "" if gamma is None else f" {gamma:.3g}"
-            shown.append(f"({part.kernel.kernel}{rate}, {', '.join(map(str, part.names))})")
-        return f"Columns([{', '.join(shown)}], {self.combine!r})"
+            parts.append(f"({part.kernel.kernel}{rate}, {', '.join(map(str, part.names))})")
+        return f"Columns([{', '.join(parts)}], {self.combine!r})"
 
 
 class CategoricalKernel(BandwidthMixin, BaseEstimator):
@@ -360,7 +361,7 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
     def validate(self):
         """Raise an error if a setting is out of range."""
         check_choice(self.combine, "CategoricalKernel: combine", ("product", "mean"))
-        check_number(self.gamma, "CategoricalKernel: gamma", choices=_RULES)
+        check_number(self.gamma, "CategoricalKernel: gamma", choices=RATE_RULES)
 
     def resolve(self, X, sample_weight=None):
         """Return the kernel with a number for gamma.
@@ -385,19 +386,17 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
 
     def _median_rate(self, columns, sample_weight):
         """1 / median number of columns that differ, over pairs of different samples."""
-        n = len(columns[0])
-        rows = evenly_spread_rows(None, _MEDIAN_ROWS, columns)
         if self.combine == "mean":  # independent of the number of columns
             return 1.0
-        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        rows = evenly_spread_rows(InputTable(range(len(columns)), columns), _MEDIAN_ROWS)
+        weights = np.ones(len(columns[0])) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         pairs = np.triu_indices(len(rows), k=1)
         n_different = _count_differences([column[rows] for column in columns], None)[pairs]
         return median_rate("laplacian", n_different, np.multiply.outer(weights[rows], weights[rows])[pairs])
 
     def __call__(self, X, Z):
         self.validate()
-        if isinstance(self.gamma, str):
-            raise unresolved_error("CategoricalKernel: gamma", self.gamma)
+        self.check_resolved()
         x, z = _categories(X), None if Z is X else _categories(Z)
         if z is not None and len(x) != len(z):
             raise ValueError(f"CategoricalKernel: X and Z must have the same columns, got {len(x)} and {len(z)}")
@@ -426,11 +425,6 @@ def read_columns(X):
     return X if is_numeric else InputTable.from_data(X)
 
 
-def _as_objects(column):
-    """A column as an array of objects."""
-    return np.array(column, dtype=object)
-
-
 def _categories(X):
     """Columns (n,) of categories of a data frame, a series, an array, a table or a list."""
     if is_framed(X) and not is_frame(X):
@@ -450,9 +444,9 @@ def _count_differences(x, z):
     counts = np.zeros((len(x[0]), len(x[0] if z is None else z[0])))
     for j, column in enumerate(x):
         if z is None:
-            left = right = category_codes(column)
+            x_codes = z_codes = category_codes(column)
         else:
-            both = category_codes(np.array([*column.tolist(), *z[j].tolist(), None], dtype=object)[:-1])
-            left, right = both[: len(column)], both[len(column) :]
-        counts += left[:, None] != right
+            codes = category_codes(np.array([*column.tolist(), *z[j].tolist(), None], dtype=object)[:-1])
+            x_codes, z_codes = codes[: len(column)], codes[len(column) :]
+        counts += x_codes[:, None] != z_codes
     return counts

@@ -16,10 +16,11 @@ from .._utils.validation import check_choice, check_number
 from ..data.graphs import laplacian, read_graph
 from .graph import NODE_KERNELS, node_kernel
 
-_EXACT = 1000  # nodes up to which rank="auto" keeps the exact kernel
-# Columns of rank="auto" beyond that, besides one for each component: at least _COLUMNS, and one for each _SHARE nodes.
+_EXACT_NODES = 1000  # nodes up to which rank="auto" keeps the exact kernel
+# Columns of rank="auto" beyond that, besides one for each component: at least
+# _LEAST_COLUMNS, and one for each _NODES_PER_COLUMN nodes.
 # Twice as many columns take twice the memory and four times the time.
-_COLUMNS, _SHARE = 400, 8
+_LEAST_COLUMNS, _NODES_PER_COLUMN = 400, 8
 _NEGLIGIBLE = 1e-10  # eigenvalues of the kernel, relative to the largest, that are treated as zero
 _DEGREE = 40  # degree of the Chebyshev polynomial; a larger one needs fewer rounds, each of which takes longer
 _SPARE = 1.1  # columns iterated for each eigenvector that is computed
@@ -99,8 +100,8 @@ def _embed_graph(kernel, W, beta, rank, random_state):
     """Rows (n, d) of a named kernel of a graph W."""
     n, components = W.shape[0], ConnectedComponents(W)
     if rank == "auto":
-        rank = components.number + max(_COLUMNS, n // _SHARE, components.number)
-        rank = None if n <= _EXACT or rank > n / 2 else rank
+        rank = components.number + max(_LEAST_COLUMNS, n // _NODES_PER_COLUMN, components.number)
+        rank = None if n <= _EXACT_NODES or rank > n / 2 else rank
     normalized = kernel == "normalized_laplacian"
 
     def root(values):
@@ -109,13 +110,13 @@ def _embed_graph(kernel, W, beta, rank, random_state):
 
     if rank is None:
         return _dense_eigenvectors(W, components, normalized, root)
-    kept = components.largest(max(1, rank // 2))
-    nodes = np.flatnonzero(np.isin(components.labels, kept))
+    largest = components.largest(max(1, rank // 2))
+    nodes = np.flatnonzero(np.isin(components.labels, largest))
     W = W[nodes][:, nodes]
     eigenvectors = _iterated_eigenvectors if rank < len(nodes) / _DENSE else _dense_eigenvectors
-    values = eigenvectors(W, ConnectedComponents(W), normalized, root, rank, check_random_state(random_state))
-    V = np.zeros((n, values.shape[1]))
-    V[nodes] = values
+    rows = eigenvectors(W, ConnectedComponents(W), normalized, root, rank, check_random_state(random_state))
+    V = np.zeros((n, rows.shape[1]))
+    V[nodes] = rows
     return V
 
 
@@ -126,9 +127,9 @@ class ConnectedComponents:
         self.number, self.labels = scipy.sparse.csgraph.connected_components(W, directed=False)
         self.sizes = np.bincount(self.labels)
 
-    def largest(self, most):
-        """Labels of the largest components, at most `most`, largest first."""
-        return np.argsort(-self.sizes, kind="stable")[:most]
+    def largest(self, number):
+        """Labels of at most `number` components, the largest first."""
+        return np.argsort(-self.sizes, kind="stable")[:number]
 
     def constants(self, W, normalized):
         """Sparse orthonormal eigenvectors (n, number) of the eigenvalue 0 of the Laplacian."""
@@ -153,11 +154,11 @@ def _dense_eigenvectors(W, components, normalized, root, rank=None, rng=None):
             L += (2 * np.abs(L).sum(axis=1).max()) * (constant @ constant.T)
             eigenvalues, vectors = scipy.linalg.eigh(L, driver="evd", overwrite_a=True, check_finite=False)
             eigenvalues, vectors = np.maximum(eigenvalues[:-1], 0.0), vectors[:, :-1]  # without the constant
-            kept = root(eigenvalues) ** 2 > _NEGLIGIBLE
-            column = np.zeros((n, np.count_nonzero(kept)))
-            column[nodes] = vectors[:, kept] * root(eigenvalues[kept])
-            columns.append(column)
-            values.append(eigenvalues[kept])
+            significant = root(eigenvalues) ** 2 > _NEGLIGIBLE
+            block = np.zeros((n, np.count_nonzero(significant)))
+            block[nodes] = vectors[:, significant] * root(eigenvalues[significant])
+            columns.append(block)
+            values.append(eigenvalues[significant])
     order = np.argsort(np.concatenate(values), kind="stable")[:rank]
     return np.hstack([constants, *columns])[:, order]
 
@@ -205,10 +206,10 @@ def _apply_filter(L, cut, upper, V):
     If cut is at most half of upper, values are below 1e31 and do not overflow.
     """
     middle, half = (upper + cut) / 2, (upper - cut) / 2
-    twice = scipy.sparse.csr_array((L - middle * scipy.sparse.eye_array(L.shape[0])) * (2 / half))
-    previous, V = V, (twice @ V) / 2
-    for _ in range(_DEGREE - 1):
-        following = twice @ V
-        following -= previous
-        previous, V = V, following
+    scaled = scipy.sparse.csr_array((L - middle * scipy.sparse.eye_array(L.shape[0])) * (2 / half))
+    previous, V = V, (scaled @ V) / 2
+    for _ in range(_DEGREE - 1):  # T_{k+1}(x) = 2 x T_k(x) - T_{k-1}(x)
+        new = scaled @ V
+        new -= previous
+        previous, V = V, new
     return V

@@ -12,14 +12,13 @@ from ..data.functions import has_points
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, InputKernel, scalar_kernel
 from .objects import NamedKernel, object_kernel
-from .stationary import MATERN, distances, metric_name, profile
+from .stationary import STATIONARY, distances, metric_name, profile
 
 # shapes that kernel="auto" tries, smooth ones first: of two with equal errors the first is selected
 _CURVES = ("rbf", "matern32", "matern12", "linear")
 _ROWS = ("rbf", "matern32", "matern12", "laplacian", "linear")
 _SPARSE = _CURVES  # city-block distances of sparse rows are slow
-_STATIONARY = ("rbf", *MATERN, "laplacian", "chi2")
-_RATED = (*_STATIONARY, "poly", "polynomial")  # names with a rate
+_WITH_RATE = (*STATIONARY, "poly", "polynomial")  # names with a rate
 _CURVE_KERNELS: dict[str, Callable] = dict(zip(CURVE_NAMES, (L2, IntegratedKernel), strict=True))
 
 
@@ -31,10 +30,9 @@ def kernel_from_name(kernel, gamma):
     if isinstance(kernel, str):
         return _CURVE_KERNELS[kernel](gamma=gamma) if kernel in _CURVE_KERNELS else object_kernel(kernel)
     if isinstance(kernel, (list, tuple)):
-        is_pair = [isinstance(term, (list, tuple)) and len(term) == 2 for term in kernel]
         return [
-            (kernel_from_name(term[0], gamma), term[1]) if pair else term
-            for pair, term in zip(is_pair, kernel, strict=True)
+            (kernel_from_name(term[0], gamma), term[1]) if isinstance(term, (list, tuple)) and len(term) == 2 else term
+            for term in kernel
         ]
     return kernel
 
@@ -42,7 +40,7 @@ def kernel_from_name(kernel, gamma):
 def as_kernel_object(name):
     """Return the object of a named kernel, so that its gamma can be set; the name if there is no such object."""
     kernel = kernel_from_name(name, "auto")
-    return NamedKernel(kernel, "auto") if isinstance(kernel, str) and kernel in _STATIONARY else kernel
+    return NamedKernel(kernel, "auto") if isinstance(kernel, str) and kernel in STATIONARY else kernel
 
 
 class KernelSearch(BaseEstimator):
@@ -88,13 +86,13 @@ def candidate_kernels(kernel, gamma, X):
         return [kernel_from_name(kernel, gamma)]
     if not len(kernel.kernels):
         raise ValueError("KernelSearch: kernels is empty; give at least one")
-    return [kernel_from_name(one, gamma) for one in kernel.kernels]
+    return [kernel_from_name(candidate, gamma) for candidate in kernel.kernels]
 
 
 def is_searched(kernel, gamma):
     """Whether the rate of a kernel is selected by leave-one-out errors; gamma is the estimator's setting."""
     if isinstance(kernel, str):
-        return kernel in _RATED and isinstance(gamma, str) and gamma == "auto"
+        return kernel in _WITH_RATE and isinstance(gamma, str) and gamma == "auto"
     return bool(getattr(kernel, "rate_is_searched", False))
 
 
@@ -148,7 +146,7 @@ class SharedDistances:
         return [self._gram(kernel) for kernel in kernels]
 
     def _gram(self, kernel):
-        if not isinstance(kernel.kernel, str) or kernel.kernel not in _STATIONARY:
+        if not isinstance(kernel.kernel, str) or kernel.kernel not in STATIONARY:
             return kernel.training_gram(self.X)
         metric = metric_name(kernel.kernel)
         if metric not in self._distances:

@@ -21,11 +21,10 @@ from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_number
 from ..data.functions import curves_on_grid, fill_gaps, quadrature, same_points
 from .gram import gram, median_rate, resolve_gamma
-from .stationary import MATERN, BandwidthMixin, unresolved_error
+from .stationary import MATERN, RATE_RULES, BandwidthMixin, unresolved_error
 
 _METRICS = {"laplacian": "cityblock", "rbf": "sqeuclidean"}  # names of the distances d in exp(-gamma d) in scipy
 _SHAPES = ("rbf", *MATERN, "linear")  # functions of the L2 distance, or of the inner product
-_RULES = ("median", "auto")
 _BLOCK_ENTRIES = 2**18  # kernel values computed at once, 2 MB, so that they are summed while in the cache
 
 
@@ -123,7 +122,7 @@ class L2(CurveKernel):
     def _resolved_settings(self, x, points, weights):
         if check_choice(self.shape, "L2: shape", _SHAPES) == "linear":
             return {}
-        check_number(self.gamma, "L2: gamma", choices=_RULES)
+        check_number(self.gamma, "L2: gamma", choices=RATE_RULES)
         return {"gamma": resolve_gamma("rbf", self.initial_rate(), _vectors(x, points), weights)}
 
     def _gram(self, x, z, points):
@@ -170,7 +169,7 @@ class IntegratedKernel(CurveKernel):
 
     def _resolved_settings(self, x, points, weights):
         check_choice(self.name, "IntegratedKernel: name", tuple(_METRICS))
-        gamma = check_number(self.gamma, "IntegratedKernel: gamma", choices=_RULES)
+        gamma = check_number(self.gamma, "IntegratedKernel: gamma", choices=RATE_RULES)
         return {"gamma": _median_rate(self.name, x, points, weights) if isinstance(gamma, str) else float(gamma)}
 
     def _gram(self, x, z, points):
@@ -241,7 +240,7 @@ class ChannelSum(CurveKernel):
         if isinstance(self.scales, str):
             check_choice(self.scales, "ChannelSum: scales", ("training",))
             raise unresolved_error("ChannelSum: scales", self.scales)
-        if self.rate_is_searched:
+        if self.rate_is_searched:  # other text is an error of `_widths`
             raise unresolved_error("ChannelSum: bandwidth", self.bandwidth)
         G = np.zeros((len(x), len(z)))
         for l, width in enumerate(self._widths(self.bandwidth, self.scales, x.shape[2])):
@@ -298,7 +297,7 @@ class AdditiveKernel(CurveKernel):
 
     def _resolved_settings(self, x, points, weights):
         check_number(self.bandwidth_points, "AdditiveKernel: bandwidth_points")
-        bandwidth = check_number(self.bandwidth_values, "AdditiveKernel: bandwidth_values", choices=_RULES)
+        bandwidth = check_number(self.bandwidth_values, "AdditiveKernel: bandwidth_values", choices=RATE_RULES)
         if isinstance(bandwidth, str):
             bandwidth = _median_rate("rbf", x, points, weights) ** -0.5
         return {"bandwidth_values": float(bandwidth)}
@@ -352,13 +351,12 @@ def _median_rate(name, x, points, weights):
     pairs = np.triu_indices(len(rows), k=1)
     pair_weights = np.multiply.outer(weights[rows], weights[rows])[pairs]
     distances = np.array([cdist(x[rows, t], x[rows, t], _METRICS[name])[pairs] for t in columns])
-    all_weights = np.multiply.outer(quadrature(points[columns]), pair_weights)
-    return median_rate(name, distances, all_weights)
+    return median_rate(name, distances, np.multiply.outer(quadrature(points[columns]), pair_weights))
 
 
-def _even_steps(n, most):
-    """At most `most` of n indices, at even steps."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+def _even_steps(n, max_number):
+    """At most `max_number` of n indices, at even steps."""
+    return np.unique(np.linspace(0, n - 1, min(n, max_number)).astype(int))
 
 
 def _read_both(X, Z, grid):
@@ -369,8 +367,9 @@ def _read_both(X, Z, grid):
     z, others = _read(Z, grid, "Z")
     if not same_points(points, others):
         raise ValueError(
-            f"X and Z must be on the same grid, got {_described(points)} and {_described(others)}, which differ; "
-            "sample both at the same points, or build IrregularFunctions with the same domain or give the kernel a grid"
+            f"X and Z must be on the same grid, got {_describe_grid(points)} and {_describe_grid(others)}, which "
+            "differ; sample both at the same points, or build IrregularFunctions with the same domain or give the "
+            "kernel a grid"
         )
     if x.shape[2] != z.shape[2]:
         raise ValueError(f"X and Z must have the same number of channels, got {x.shape[2]} and {z.shape[2]}")
@@ -387,14 +386,14 @@ def _read(X, grid, name):
     return fill_gaps(curves.values, curves.axes), curves.axes[0]
 
 
-def _described(points):
+def _describe_grid(points):
     """Description of a grid for error messages."""
     return f"{len(points)} points on [{points[0]:g}, {points[-1]:g}]"
 
 
 def _number(value, name):
     """A positive number; an error if the setting is not resolved yet."""
-    if isinstance(check_number(value, name, choices=_RULES), str):
+    if isinstance(check_number(value, name, choices=RATE_RULES), str):
         raise unresolved_error(name, value)
     return float(value)
 
@@ -404,7 +403,7 @@ def _positive(value, name, channels):
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        numbers = np.empty((0, 0))  # raises the error below
+        numbers = np.empty((0, 0))  # a shape for which the error below is raised
     if numbers.shape not in ((), (channels,)) or not (np.isfinite(numbers) & (numbers > 0)).all():
         raise ValueError(
             f"{name} must be finite numbers > 0, one or {channels} (one for each channel), got {value!r}; "

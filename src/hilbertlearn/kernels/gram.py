@@ -42,7 +42,7 @@ _INNER_PRODUCT = ("linear", "poly", "polynomial")  # functions of <x, z>: they d
 # positive semi-definite for every input, so that the Gram matrix is not checked
 POSITIVE = {"rbf", *MATERN, "laplacian", "linear", "cosine", "chi2", "poly", "polynomial"}
 # gamma times the median distance under gamma="median"; for rbf the median distance is one bandwidth
-_AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
+_EXPONENT_AT_MEDIAN = {"rbf": 0.5, **dict.fromkeys(MATERN, 0.5), "laplacian": 1.0, "chi2": 1.0}
 _FEW_SAMPLES = 1000  # up to this size, computing both halves of a Gram matrix is faster than copying one
 # Sizes of the small Gram matrices whose diagonals give k(x, x). Twice the size costs twice as many kernel values. The
 # values of objects are slow, so their matrices are smaller.
@@ -109,11 +109,10 @@ def check_kernel_params(kernels, params):
 
 def _has_noise(kernel):
     """Whether a kernel of scikit-learn contains a ``WhiteKernel``."""
-    white = getattr(
-        sys.modules.get("sklearn.gaussian_process.kernels"), "WhiteKernel", ()
-    )  # a kernel cannot contain a class that was never imported
-    inside = kernel.get_params().values() if hasattr(kernel, "get_params") and not isinstance(kernel, type) else ()
-    return any(isinstance(one, white) for one in (kernel, *inside))
+    module = sys.modules.get("sklearn.gaussian_process.kernels")  # None: no kernel can contain its classes
+    if module is None or isinstance(kernel, type) or not hasattr(kernel, "get_params"):
+        return False
+    return any(isinstance(part, module.WhiteKernel) for part in (kernel, *kernel.get_params().values()))
 
 
 def resolve_gamma(kernel, gamma, X, weights=None):
@@ -130,12 +129,11 @@ def resolve_gamma(kernel, gamma, X, weights=None):
     if not isinstance(gamma, str):
         return float(gamma)
     weights, X = np.ones(X.shape[0]) if weights is None else weights, to_float64(X)
-    if gamma in ("auto", "median") and kernel in _AT_MEDIAN:
+    if gamma in ("auto", "median") and kernel in _EXPONENT_AT_MEDIAN:
         rows = evenly_spread_rows(X, _MEDIAN_ROWS)
-        between = distances(kernel, _safe_indexing(X, rows))
-        pairs = np.triu_indices_from(between, k=1)
-        values, mass = between[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs]
-        return median_rate(kernel, values, mass)
+        D = distances(kernel, _safe_indexing(X, rows))
+        pairs = np.triu_indices_from(D, k=1)
+        return median_rate(kernel, D[pairs], np.multiply.outer(weights[rows], weights[rows])[pairs])
     share = weights / (weights.sum() * X.shape[1])
     variance = float(
         (share @ X.multiply(X) if scipy.sparse.issparse(X) else share @ X**2).sum() - (share @ X).sum() ** 2
@@ -143,10 +141,12 @@ def resolve_gamma(kernel, gamma, X, weights=None):
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-def median_rate(kernel, distances, mass):
-    """Compute the gamma at which the median distance has the exponent of ``_AT_MEDIAN``; 1 if all samples are equal."""
-    apart = distances > 1e-10 * distances.max(initial=0.0)  # distances of equal samples are rounding errors
-    return _AT_MEDIAN[kernel] / weighted_quantile(distances[apart], 0.5, mass[apart]) if apart.any() else 1.0
+def median_rate(kernel, distances, weights):
+    """Compute gamma of a named kernel from the weighted median of distances; 1 if all samples are equal."""
+    distinct = distances > 1e-10 * distances.max(initial=0.0)  # distances of equal samples are rounding errors
+    if not distinct.any():
+        return 1.0
+    return _EXPONENT_AT_MEDIAN[kernel] / weighted_quantile(distances[distinct], 0.5, weights[distinct])
 
 
 def gram(kernel, X, Z=None, *, gamma=None, params=None, origin=None):
@@ -195,7 +195,7 @@ def _check_values(kernel, G, shape):
 
 
 def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
-    """Compute ``k(x, x)`` (n,) without the whole Gram matrix, by the kernel's own method where it has one."""
+    """Compute ``k(x, x)`` (n,) without the Gram matrix; kernel objects may have a method for it."""
     if callable(getattr(kernel, "diagonal", None)):  # ``MetricKernel`` has a setting of this name
         return kernel.diagonal(X)
     if isinstance(kernel, str) and kernel in _UNIT_DIAGONAL:
@@ -210,12 +210,11 @@ def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
 def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
     """Compute the Gram matrix (n, n), checked to be positive semi-definite unless the kernel guarantees it."""
     K = gram(kernel, X, gamma=gamma, params=params, origin=origin)
-    named = isinstance(kernel, str)  # values of kernel objects are checked by ``gram``
-    if (
-        named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all()
-    ):  # rbf checks its exponents; a sum is one pass
+    is_named = isinstance(kernel, str)
+    # ``gram`` checks the values of kernel objects and the exponents of rbf; a sum is one pass over K
+    if is_named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():
         raise ValueError(OVERFLOW)
-    if named and kernel in POSITIVE and not params:  # a parameter such as coef0 < 0 can make it indefinite
+    if is_named and kernel in POSITIVE and not params:  # a parameter such as coef0 < 0 can make it indefinite
         return K
     if getattr(kernel, "positive_definite", False):
         return K
@@ -248,9 +247,8 @@ class InputKernel:
         centred : whether linear and polynomial kernels have their origin at the weighted mean of X
         """
         kernel = kernel.resolve(X, weights) if hasattr(kernel, "resolve") else snapshot(kernel)
-        origin = (
-            _weighted_mean(X, weights) if centred and isinstance(kernel, str) and kernel in _INNER_PRODUCT else None
-        )
+        has_origin = centred and isinstance(kernel, str) and kernel in _INNER_PRODUCT
+        origin = _weighted_mean(X, weights) if has_origin else None
         return cls(kernel, resolve_gamma(kernel, gamma, X, weights), None if params is None else dict(params), origin)
 
     @property

@@ -15,8 +15,6 @@ from ..data.graphs import is_networkx, laplacian, read_weights
 
 _ENTRIES = 2**22  # entries of features that are read at once, 32 MB
 _DENSE = 0.2  # share of linked pairs above which products with a dense matrix are faster than with a sparse one
-_FEWER_LINKS = "give a number of neighbours, such as n_neighbors=10"
-_NO_GRAM_MATRIX = "give the weights as a sparse matrix, or kernels.Affinity"
 NODE_KERNELS = ("diffusion", "normalized_laplacian")
 _SMOOTHER_SETTINGS = {"iterated": "k", "diffusion": "t", "diffusion_kernel": "t"}  # letters for error messages
 
@@ -216,7 +214,8 @@ class Affinity(BaseEstimator):
         """
         n = len(Z)
         if self.n_neighbors is None:
-            check_memory(n, 2, f"Affinity: n_neighbors=None: the links of all pairs of {n} samples", _FEWER_LINKS)
+            name = f"Affinity: n_neighbors=None: the links of all pairs of {n} samples"
+            check_memory(n, 2, name, "give a number of neighbours, such as n_neighbors=10")
         if self.n_neighbors is None or n == 1:
             return self.graph(Z @ Z.T)
         rows, columns = self._links(Z)
@@ -290,7 +289,7 @@ def check_graph(graph, n):
 def graph_penalty(graph, K, rows, on_features=False):
     """Compute the penalty matrix (N, N) of N samples with Gram matrix K.
 
-    rows : (N,) nodes of a given graph that the samples are
+    rows : (N,) nodes of the samples in a given graph
     on_features : whether K holds features (N, r)
     """
     if computes_penalty(graph):
@@ -305,7 +304,8 @@ def _penalty(graph, K, on_features):
         S = graph.penalty(K, on_features=True)
     else:
         if on_features:
-            check_memory(len(K), 2, f"graph.penalty(K): the Gram matrix of {len(K)} samples", _NO_GRAM_MATRIX)
+            name = f"graph.penalty(K): the Gram matrix of {len(K)} samples"
+            check_memory(len(K), 2, name, "give the weights as a sparse matrix, or kernels.Affinity")
         S = graph.penalty(K @ K.T if on_features else K)
     return S if type(graph) is Affinity else _check_penalty(S, len(K), dense=not on_features)
 

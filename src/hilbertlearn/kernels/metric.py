@@ -20,11 +20,10 @@ from .._utils.linalg import psd_root
 from .._utils.validation import check_choice, check_number, check_symmetric_psd
 from .gram import resolve_gamma
 from .ranks import evenly_spread_rows
-from .stationary import DIFFERENTIABLE, BandwidthMixin, distances, profile, profile_derivative, unresolved_error
+from .stationary import DIFFERENTIABLE, GAMMA_RULES, BandwidthMixin, distances, profile, profile_derivative
 
-_GAMMAS = ("median", "scale", "auto")
 _BASES = ("rbf", "matern12", "matern32", "matern52")
-_COPIES = 1e-14  # squared distance over squared norm below which a difference is rounding error
+_ROUNDING = 1e-14  # squared distance over squared norm below which a difference is rounding error
 _ROWS = 1000  # samples that outer products are averaged over; time is proportional
 _ENTRIES = 2**21  # entries of a block, 16 MB; about four blocks are in memory at once
 
@@ -80,11 +79,10 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         """Representation without the entries of the matrix."""
         if not hasattr(self.metric, "shape"):
             return super().__repr__(N_CHAR_MAX)
-        shown = f"metric=<array {' x '.join(map(str, self.metric.shape))}>"
-        settings = super(MetricKernel, clone(self).set_params(metric=None)).__repr__(N_CHAR_MAX)[
-            len("MetricKernel(") : -1
-        ]
-        return f"MetricKernel({', '.join(filter(None, [settings, shown]))})"
+        without_metric = super(MetricKernel, clone(self).set_params(metric=None)).__repr__(N_CHAR_MAX)
+        settings = without_metric[len("MetricKernel(") : -1]
+        metric = f"metric=<array {' x '.join(map(str, self.metric.shape))}>"
+        return f"MetricKernel({', '.join(filter(None, [settings, metric]))})"
 
     def validate(self):
         """Raise an error if a setting is out of range, or the metric is not positive semi-definite."""
@@ -92,7 +90,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         check_number(self.n_rounds, "MetricKernel: n_rounds", strict=False, integer=True)
         if not isinstance(self.diagonal, (bool, np.bool_)):
             raise ValueError(f"MetricKernel: diagonal must be True or False, got {self.diagonal!r}")
-        check_number(self.gamma, "MetricKernel: gamma", choices=_GAMMAS)
+        check_number(self.gamma, "MetricKernel: gamma", choices=GAMMA_RULES)
         self._metric_array()
 
     def resolve(self, X, sample_weight=None):
@@ -129,15 +127,15 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         """
         x = _rows(X, "X")
         root = self._root(x.shape[1], "X")
-        return _times(x, root)
+        return _apply_root(x, root)
 
     def __call__(self, X, Z):
-        self._check_resolved()
+        self._validate_resolved()
         x, z = _rows(X, "X"), None if Z is X else _rows(Z, "Z")
         root = self._root(x.shape[1], "X")
         if z is not None:
             _check_columns(z.shape[1], x.shape[1], "Z", "X")
-        D = distances(self.base, _times(x, root), None if z is None else _times(z, root))
+        D = distances(self.base, _apply_root(x, root), None if z is None else _apply_root(z, root))
         return profile(self.base, D, self.gamma, out=D, symmetric=z is None)
 
     def gradients(self, x, Z, C):
@@ -159,17 +157,17 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         gradients : array of shape (m, p, d)
             Derivatives with respect to each input.
         """
-        self._check_resolved()
+        self._validate_resolved()
         x, Z = _dense(_rows(x, "x")), _dense(_rows(Z, "Z"))
         C = _coefficients(C, len(Z))
         root = self._root(Z.shape[1], "Z")
         _check_columns(x.shape[1], Z.shape[1], "x", "Z")
         out = np.empty((*x.shape, C.shape[1]))
         for points, outputs, values in self._gradient_blocks(x, Z, C, root):
-            out[points, :, outputs] = np.swapaxes(_times(values, root), 1, 2)
+            out[points, :, outputs] = np.swapaxes(_apply_root(values, root), 1, 2)
         return out
 
-    def relearn(self, X, C, sample_weight=None, gamma=None):
+    def relearn(self, X, C, sample_weight=None, gamma="auto"):
         """Return the kernel whose metric is the average outer product of gradients of ``f(x) = sum_j k(x, x_j) c_j``.
 
         The metric is ``mean_i sum_l grad f_l(x_i) grad f_l(x_i)'``, or its diagonal if `diagonal`, divided by its mean
@@ -183,28 +181,26 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
             Coefficients of the model in orthonormal coordinates of the outputs.
         sample_weight : array of shape (n,), default=None
             Weights of the samples; None for ones.
-        gamma : float, {"median", "scale", "auto"} or None, default=None
-            gamma of the new kernel, None for "auto". The present number belongs to the present distances.
+        gamma : float or {"median", "scale", "auto"}, default="auto"
+            gamma of the new kernel. The present number belongs to the present distances.
 
         Returns
         -------
         kernel : MetricKernel
             The same settings, with the new metric and gamma.
         """
-        self._check_resolved()
-        gamma = "auto" if gamma is None else gamma
+        self._validate_resolved()
         x = _dense(_rows(X, "X"))
         n, p = x.shape
         C, weights = _coefficients(C, n), _weights(sample_weight, n)
         root = self._root(p, "X")
-        learnt = self._mean_outer_product(x, C, weights, root)
-        if learnt is None:
-            learnt = self._metric_array()
-            if learnt is None:
-                learnt = np.ones(p) if self.diagonal else np.eye(p)
-        new = clone(self).set_params(metric=learnt, gamma=gamma)
-        check_number(new.gamma, "MetricKernel: gamma", choices=_GAMMAS)
-        return new
+        metric = self._mean_outer_product(x, C, weights, root)
+        if metric is None:
+            metric = self._metric_array()
+        if metric is None:
+            metric = np.ones(p) if self.diagonal else np.eye(p)
+        check_number(gamma, "MetricKernel: gamma", choices=GAMMA_RULES)
+        return clone(self).set_params(metric=metric, gamma=gamma)
 
     def variants(self, X, C, sample_weight=None):
         """List kernels to try after a fit: the result of ``relearn``, and metrics between it and the identity.
@@ -222,23 +218,20 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         kernels : list of MetricKernel
             Two kernels if `diagonal`, else four.
         """
-        learnt = self.relearn(X, C, sample_weight)
-        metric = learnt.metric
+        kernel = self.relearn(X, C, sample_weight)
+        metric = kernel.metric
         if self.diagonal:
             metrics = [metric, np.sqrt(metric)]
         else:
             diagonal = np.diag(np.diag(metric))
             metrics = [metric, psd_root(metric), diagonal, np.sqrt(diagonal)]
-        traces = [np.sum(one if self.diagonal else np.diag(one)) for one in metrics]
-        return [
-            clone(learnt).set_params(metric=one * (len(one) / trace))
-            for one, trace in zip(metrics, traces, strict=True)
-        ]
+        traces = [np.sum(M if self.diagonal else np.diag(M)) for M in metrics]
+        return [clone(kernel).set_params(metric=M * (len(M) / trace)) for M, trace in zip(metrics, traces, strict=True)]
 
-    def _check_resolved(self):
+    def _validate_resolved(self):
+        """Raise an error if a setting is out of range, or gamma is not a number yet."""
         self.validate()
-        if isinstance(self.gamma, str):
-            raise unresolved_error("MetricKernel: gamma", self.gamma)
+        self.check_resolved()
 
     def _metric_array(self):
         """The checked metric as floats (p, p), or (p,) if `diagonal`; None for the identity."""
@@ -287,8 +280,8 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         """
         origin = Z.mean(axis=0)  # an origin near the data keeps cancellation small
         x, Z = x - origin, Z - origin
-        u, v = _times(x, root), _times(Z, root)
-        close = _COPIES * _norm(root) * np.einsum("ij,ij->i", x, x)
+        u, v = _apply_root(x, root), _apply_root(Z, root)
+        close = _ROUNDING * _metric_norm(root) * np.einsum("ij,ij->i", x, x)
         table = np.column_stack([v, np.ones(len(v))])
         height = max(1, _ENTRIES // max(table.shape))
         width = max(1, _ENTRIES // (table.shape[1] * max(len(v), min(height, len(u)))))
@@ -342,7 +335,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         return total * (p / total.sum())
 
 
-def _times(rows, root):
+def _apply_root(rows, root):
     """Compute ``rows @ root`` for rows (.., p), dense or sparse; root is symmetric, None for the identity."""
     if root is None:
         return rows
@@ -352,7 +345,7 @@ def _times(rows, root):
         return np.asarray(rows @ root)
 
 
-def _norm(root):
+def _metric_norm(root):
     """An upper bound of the norm of the metric with this root."""
     if root is None:
         return 1.0

@@ -11,9 +11,7 @@ from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_number
 from ..data.objects import kind_of
 from .gram import PRECOMPUTED, TANIMOTO, check_kernel, diagonal, gram, has_gamma, length, resolve_gamma, tanimoto
-from .stationary import BandwidthMixin, check_nu, distances, profile, unresolved_error
-
-_GAMMAS = ("median", "scale", "auto")
+from .stationary import GAMMA_RULES, BandwidthMixin, check_nu, distances, profile
 
 
 @unnamed_in_errors
@@ -172,13 +170,12 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
             The same settings with a number for gamma.
         """
         check_kernel(self.name)
-        check_number(self.gamma, "gamma", choices=_GAMMAS)
+        check_number(self.gamma, "gamma", choices=GAMMA_RULES)
         gamma = self.rate_start if self.gamma == "auto" else self.gamma
         return clone(self).set_params(gamma=resolve_gamma(self.name, gamma, _rows(X), sample_weight))
 
     def __call__(self, X, Z):
-        if isinstance(self.gamma, str):
-            raise unresolved_error("NamedKernel: gamma", self.gamma)
+        self.check_resolved()
         return gram(self.name, _rows(X), _rows(Z), gamma=self.gamma)
 
     def diagonal(self, X):
@@ -235,7 +232,7 @@ class Matern(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
     def validate(self):
         """Raise an error if a setting is out of range."""
         check_nu(self.nu, "Matern: nu")
-        check_number(self.gamma, "Matern: gamma", choices=_GAMMAS)
+        check_number(self.gamma, "Matern: gamma", choices=GAMMA_RULES)
 
     def resolve(self, X, sample_weight=None):
         """Return the kernel with a number for gamma.
@@ -258,8 +255,7 @@ class Matern(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
 
     def __call__(self, X, Z):
         self.validate()
-        if isinstance(self.gamma, str):
-            raise unresolved_error("Matern: gamma", self.gamma)
+        self.check_resolved()
         x, z = _rows(X, "Matern: X must be"), None if Z is X else _rows(Z, "Matern: Z must be")
         D = distances("matern", x, z)
         return profile("matern", D, self.gamma, out=D, nu=self.nu, symmetric=Z is X)
@@ -370,8 +366,8 @@ class TanimotoGaussian(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
         return clone(self).set_params(gamma=self.initial_rate())
 
     def __call__(self, X, Z):
-        if isinstance(check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",)), str):
-            raise unresolved_error("TanimotoGaussian: gamma", self.gamma)
+        check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",))
+        self.check_resolved()
         return np.exp(-2 * self.gamma * (1 - Tanimoto()(X, Z)))  # t(x, x) = 1
 
 
@@ -407,10 +403,10 @@ class NGrams(UnitDiagonalMixin, BaseEstimator):
         from sklearn.feature_extraction.text import CountVectorizer  # slow to import
 
         check_number(self.n, "NGrams: n", integer=True)
-        no_text = next((text for text in (*X, *Z) if not isinstance(text, str)), None)
-        if no_text is not None:
+        other_types = [type(text).__name__ for text in (*X, *Z) if not isinstance(text, str)]
+        if other_types:
             raise ValueError(
-                f"NGrams: objects must be strings, got {type(no_text).__name__}; give strings only, or another kernel"
+                f"NGrams: objects must be strings, got {other_types[0]}; give strings only, or another kernel"
             )
         # a leading character that no text contains: the value of two empty strings is 1
         left, right = (["\x02" + text for text in texts] for texts in (X, Z))
@@ -447,15 +443,15 @@ def as_output_kernel(kernel):
     return kernel
 
 
-def _rows(X, what="output_kernel: kernels by name take"):
-    """Rows of numbers (n, p) as floats; sparse rows unchanged."""
+def _rows(X, subject="output_kernel: kernels by name take"):
+    """Rows of numbers (n, p) as floats; sparse rows unchanged. An error message starts with `subject`."""
     if scipy.sparse.issparse(X):
         return X
     try:
         X = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{what} rows of numbers, got {_wrong_type(X)}; give kernels.NGrams() for strings, "
+            f"{subject} rows of numbers, got {_wrong_type(X)}; give kernels.NGrams() for strings, "
             "kernels.PairwiseKernel(function) for other objects, or a callable (Y, Z) -> Gram"
         ) from None
     return X[:, None] if X.ndim == 1 else X
@@ -467,10 +463,10 @@ def _fingerprints(X):
         rows = X.astype(float) if hasattr(X, "astype") else np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         sizes = sorted({len(row) for row in X if isinstance(row, (list, tuple, np.ndarray))})
-        got = f"{sizes[0]} and {sizes[-1]} bits" if len(sizes) > 1 else _wrong_type(X)
+        description = f"{sizes[0]} and {sizes[-1]} bits" if len(sizes) > 1 else _wrong_type(X)
         raise ValueError(
-            f"Tanimoto: fingerprints must be rows of as many bits each, got {got}; fold them to one length, or give "
-            "kernels.PairwiseKernel(function) for objects"
+            f"Tanimoto: fingerprints must be rows of as many bits each, got {description}; fold them to one length, or "
+            "give kernels.PairwiseKernel(function) for objects"
         ) from None
     if rows.ndim != 2:
         raise ValueError(f"Tanimoto: fingerprints must be rows of bits (n, bits), got shape {rows.shape}")

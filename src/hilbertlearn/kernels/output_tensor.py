@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator
 from .._utils.validation import check_choice
 from .gram import check_kernel, length
 
-FORMS = ("i", "ii", "iii", "iv", "v", "vi")
-PAIRWISE = ("iv", "v", "vi")
+_FORMS = ("i", "ii", "iii", "iv", "v", "vi")
+_PAIRWISE = ("iv", "v", "vi")
 _AXES = {"i": 1, "iii": 0, "iv": 2, "vi": 1}  # form: axes of the values of families besides points and training inputs
 
 
@@ -49,10 +49,10 @@ class OutputTensorKernel(BaseEstimator):
         localised at the samples. The values have these shapes:
 
         - form i: (len(S), n, n), ``k_i(s, x_t)`` at [s, t, i]; each k_i is a positive semi-definite kernel, which is
-        checked
+          checked
         - form iii: (len(S), n), ``k(s, x_i)`` at [s, i]; any function k
         - form iv: (len(S), n, n, n), ``k_ij(s, x_t)`` at [s, t, i, j]; each k_ij is a positive semi-definite kernel,
-        which is checked
+          which is checked
         - form vi: (len(S), n, n), ``k(s, x_i, x_j)`` at [s, i, j]; any function k
 
     References
@@ -84,11 +84,11 @@ class OutputTensorKernel(BaseEstimator):
 
     def validate(self):
         """Raise an error if a setting is out of range, or does not apply to the form."""
-        check_choice(self.form, "OutputTensorKernel: form", FORMS)
+        check_choice(self.form, "OutputTensorKernel: form", _FORMS)
         check_kernel(self.kernel)
-        if self.nu is not None and self.form not in PAIRWISE:
+        if self.nu is not None and self.form not in _PAIRWISE:
             raise ValueError(
-                f"OutputTensorKernel: nu is for the pairwise forms {', '.join(PAIRWISE)}, not {self.form!r}"
+                f"OutputTensorKernel: nu is for the pairwise forms {', '.join(_PAIRWISE)}, not {self.form!r}"
             )
         if self.families is not None and self.form not in _AXES:
             raise ValueError(
@@ -111,13 +111,13 @@ class OutputTensorKernel(BaseEstimator):
             None for the other forms.
         """
         if self.form == "ii":
-            return (Y.T * self.mixture(Y, sample_weight)) @ Y
+            return (Y.T * self.mixture_weights(Y, sample_weight)) @ Y
         if self.form == "v":
-            mu, Z = self.mixture(Y, sample_weight), self.parts(Y)
+            mu, Z = self.mixture_weights(Y, sample_weight), self.scaled_outputs(Y)
             return Z.T @ (np.diag(mu.sum(0) + mu.sum(1)) + mu + mu.T) @ Z
         return None
 
-    def mixture(self, Y, sample_weight):
+    def mixture_weights(self, Y, sample_weight):
         """Compute the weights mu.
 
         Parameters
@@ -132,7 +132,7 @@ class OutputTensorKernel(BaseEstimator):
         mu : array of shape (n,), or (n, n) for pairs
             Non-negative numbers.
         """
-        pairs = self.form in PAIRWISE
+        pairs = self.form in _PAIRWISE
         shape = (len(Y), len(Y)) if pairs else (len(Y),)
         if self.weights is None:
             share = sample_weight / sample_weight.sum()
@@ -144,7 +144,7 @@ class OutputTensorKernel(BaseEstimator):
             )
         return mu
 
-    def parts(self, Y):
+    def scaled_outputs(self, Y):
         """Compute the summands ``nu_i y_i`` of z_ij.
 
         Parameters
@@ -169,7 +169,6 @@ class IndexedKernel(BaseEstimator):
     """Families of kernels given by the user: an array of numbers for each pair of a point and a training input."""
 
     returns_gram = False  # values have more axes than a Gram matrix
-
     operator_valued = True
     positive_definite = True  # forms iii and vi for any function; i and iv are checked by their term
 

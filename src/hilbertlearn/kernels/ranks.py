@@ -32,19 +32,16 @@ def _lexicographic_ranks(columns, n):
     return ranks
 
 
-def evenly_spread_rows(X, most, columns=None):
-    """Indices, in increasing order, of at most `most` rows that are evenly spread in the order of their values.
+def evenly_spread_rows(X, max_rows):
+    """Indices, in increasing order, of at most `max_rows` rows that are evenly spread in the order of their values.
 
     A statistic of these rows does not depend on the order of the samples.
-
-    columns : list of arrays (n,), the inputs if X is None
     """
-    n = _num_samples(X if columns is None else columns[0])
-    if n <= most:
+    n = _num_samples(X)
+    if n <= max_rows:
         return np.arange(n)
-    ranks = _lexicographic_ranks(_columns(X) if columns is None else columns, n)
-    order = np.argsort(ranks, kind="stable")
-    return np.sort(order[np.unique(np.linspace(0, n - 1, most).astype(int))])
+    order = np.argsort(_lexicographic_ranks(_columns(X), n), kind="stable")
+    return np.sort(order[np.unique(np.linspace(0, n - 1, max_rows).astype(int))])
 
 
 def _columns(X):
@@ -64,7 +61,7 @@ def _columns(X):
 
 
 def _sparse_rows(X):
-    """Each row of a sparse matrix as bytes; there may be far more columns than entries."""
+    """Each row of a sparse matrix as bytes, because there may be far more columns than entries."""
     X = scipy.sparse.csr_array(X, copy=True)
     X.sum_duplicates()  # also sorts the indices
     X.eliminate_zeros()

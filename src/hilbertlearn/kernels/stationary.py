@@ -24,6 +24,8 @@ from .._utils.naming import unnamed_in_errors
 from .._utils.validation import check_choice, check_number
 from .tiles import fill_tiles
 
+GAMMA_RULES = ("median", "scale", "auto")  # rules for the gamma of kernels of rows of numbers
+RATE_RULES = ("median", "auto")  # rules for the rate of kernels of other inputs
 OVERFLOW = "X is too large, its kernel overflows; scale X, for example with StandardScaler"
 MATERN = {"matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "matern": 1.5}  # name: nu
 _METRICS = {
@@ -76,6 +78,12 @@ class BandwidthMixin:
         """The value of the setting, or ``rate_start`` if it is "auto"."""
         return self.rate_start if self.rate_is_searched else getattr(self, self.rate_setting[0])
 
+    def check_resolved(self):
+        """Raise an error if the setting is a rule and not a number yet."""
+        value = getattr(self, self.rate_setting[0])
+        if isinstance(value, str):
+            raise unresolved_error(f"{type(self).__name__}: {self.rate_setting[0]}", value)
+
     def with_rate(self, factor):
         """Return the kernel with its rate multiplied by a factor.
 
@@ -90,10 +98,9 @@ class BandwidthMixin:
             The setting must be a number, or numbers: call ``resolve`` first.
         """
         check_number(factor, "factor")
+        self.check_resolved()
         name, power = self.rate_setting
         value = getattr(self, name)
-        if isinstance(value, str):
-            raise unresolved_error(f"{type(self).__name__}: {name}", value)
         if value is not None:  # a kernel without a rate
             scaled = np.multiply(value, factor**power)
             value = scaled if scaled.ndim else float(scaled)
@@ -178,8 +185,7 @@ def profile_derivative(name, D, gamma, out=None):
 
 def check_nu(nu, name):
     """Return nu as a float; raise an error unless it is a number > 0 or infinity."""
-    is_valid = isinstance(nu, numbers.Real) and not isinstance(nu, bool) and float(nu) > 0
-    if not is_valid:
+    if isinstance(nu, bool) or not isinstance(nu, numbers.Real) or not float(nu) > 0:
         raise ValueError(
             f"{name} must be a number > 0, or inf for the rbf kernel, got {nu!r}; 0.5, 1.5 and 2.5 are the usual ones, "
             "and the fastest"

@@ -58,7 +58,7 @@ class InputTable:
         return InputTable(self.names, [column[rows] for column in self.columns])
 
     def __repr__(self):
-        return f"Table({len(self)} samples, columns {reprlib.repr(list(self.names))})"
+        return f"InputTable({len(self)} samples, columns {reprlib.repr(list(self.names))})"
 
     def take(self, positions):
         """Select columns by position."""
@@ -66,7 +66,7 @@ class InputTable:
 
     def row_keys(self):
         """A hashable key for each sample, equal for equal samples; a function is equal only to itself."""
-        keys = [np.arange(len(one)) if has_points(one) else category_codes(one) for one in self.columns]
+        keys = [np.arange(len(column)) if has_points(column) else category_codes(column) for column in self.columns]
         return list(zip(*keys))
 
 
@@ -98,23 +98,23 @@ def column_names(X):
     return tuple(range(X.shape[1])) if getattr(X, "ndim", 0) == 2 else None
 
 
-def column_positions(columns, names, what):
+def column_positions(columns, names, description):
     """Positions of selected columns: a name, a number, a list of these, or a slice.
 
     Numbers are positions if all names are text or there are none, and names otherwise.
 
-    what : description of the selection for error messages
+    description : the selection in words, for error messages
     """
     if isinstance(columns, slice):
-        indices = _slice_positions(columns, names, what)
+        indices = _slice_positions(columns, names, description)
     else:
-        is_single = isinstance(columns, (str, numbers.Number)) or (isinstance(columns, tuple) and columns in names)
-        indices = [_position(column, names, what) for column in ([columns] if is_single else list(columns))]
+        is_single = is_single_column(columns) or (isinstance(columns, tuple) and columns in names)
+        indices = [_position(column, names, description) for column in ([columns] if is_single else list(columns))]
     if not indices:
-        raise ValueError(f"{what} has no columns; give at least one, or leave the part out")
-    twice = [names[j] for j in set(indices) if indices.count(j) > 1]
-    if twice:
-        raise ValueError(f"{what} has the column {twice[0]!r} more than once; give it once")
+        raise ValueError(f"{description} has no columns; give at least one, or leave the part out")
+    duplicates = [names[j] for j in set(indices) if indices.count(j) > 1]
+    if duplicates:
+        raise ValueError(f"{description} has the column {duplicates[0]!r} more than once; give it once")
     return indices
 
 
@@ -123,35 +123,35 @@ def is_single_column(columns):
     return isinstance(columns, (str, numbers.Number))
 
 
-def _slice_positions(columns, names, what):
+def _slice_positions(columns, names, description):
     """Positions of a slice of numbers, or of names, which includes both ends."""
     ends = [end for end in (columns.start, columns.stop) if end is not None]
     if all(isinstance(end, numbers.Integral) for end in ends) and _numbers_are_positions(names):
         return list(range(len(names))[columns])
     first, last = (
-        default if end is None else _position(end, names, what)
+        default if end is None else _position(end, names, description)
         for end, default in ((columns.start, 0), (columns.stop, len(names) - 1))
     )
     return list(range(first, last + 1))[:: columns.step]
 
 
-def _position(column, names, what):
+def _position(column, names, description):
     """Position of one column, by name or number."""
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and _numbers_are_positions(names):
         if not -len(names) <= column < len(names):
-            raise ValueError(f"{what} takes column {column}, but X has {len(names)} columns, numbered from 0")
+            raise ValueError(f"{description} takes column {column}, but X has {len(names)} columns, numbered from 0")
         return int(column) % len(names)
     matches = [j for j, name in enumerate(names) if name == column]
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise ValueError(f"{what}: X has {len(matches)} columns named {column!r}; give each a name of its own")
+        raise ValueError(f"{description}: X has {len(matches)} columns named {column!r}; give each a name of its own")
     if names == tuple(range(len(names))):
         raise ValueError(
-            f"{what} takes column {column!r}, but X has no names; give a data frame, or numbers of columns"
+            f"{description} takes column {column!r}, but X has no names; give a data frame, or numbers of columns"
         )
     raise ValueError(
-        f"{what} takes column {column!r}, which X does not have; its columns are {reprlib.repr(list(names))}"
+        f"{description} takes column {column!r}, which X does not have; its columns are {reprlib.repr(list(names))}"
     )
 
 

@@ -7,15 +7,14 @@ import numpy as np
 from .._utils.threads import map_in_threads
 
 _ENTRIES = 2**18  # entries of a tile, 2 MB in double precision; larger tiles leave the cache
-_FEW = 8  # tiles up to which one thread is faster than several
+_SINGLE_THREAD_TILES = 8  # number of tiles up to which one thread is faster than several
 
 
 def fill_tiles(fill, out, symmetric=False, entries=_ENTRIES):
     """Fill `out` (n, m) by calls of ``fill(rows, columns)`` with two slices, in several threads if it is large.
 
-    symmetric : whether `out` is symmetric. Tiles on and above the diagonal are then computed and copied below it.
-    Inside
-        a diagonal tile, two entries that differ by rounding both become the smaller one.
+    symmetric : whether `out` is symmetric; tiles on and above the diagonal are then computed and copied below it, and
+        entries of a diagonal tile that differ by rounding become the smaller one
     entries : entries of a tile
     """
     n, m = out.shape
@@ -33,4 +32,4 @@ def fill_tiles(fill, out, symmetric=False, entries=_ENTRIES):
         for i in range(0, n, height)
         for j in range(i if symmetric else 0, m, width)
     ]
-    map_in_threads(compute, tiles, serial_up_to=_FEW * _ENTRIES // entries)
+    map_in_threads(compute, tiles, serial_up_to=_SINGLE_THREAD_TILES * _ENTRIES // entries)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 
 from .._utils.validation import check_number
 from .gram import resolve_gamma
-from .stationary import OVERFLOW, BandwidthMixin, unresolved_error
+from .stationary import GAMMA_RULES, OVERFLOW, BandwidthMixin
 
 _BLOCK_PAIRS = 2**14  # pairs of points computed at once, so that their differences fit in the cache
 _LARGEST = 1e150  # largest coordinate; squares of larger ones overflow
@@ -130,7 +130,7 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
     def validate(self):
         """Raise an error if a setting is out of range."""
         name = type(self).__name__
-        check_number(self.gamma, f"{name}: gamma", choices=("median", "scale", "auto"))
+        check_number(self.gamma, f"{name}: gamma", choices=GAMMA_RULES)
         if check_number(self.share, f"{name}: share", strict=False) > 1:
             raise ValueError(f"{name}: share must be in [0, 1], got {self.share!r}")
 
@@ -170,8 +170,7 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
             Values of the kernel.
         """
         self.validate()
-        if isinstance(self.gamma, str):
-            raise unresolved_error(f"{type(self).__name__}: gamma", self.gamma)
+        self.check_resolved()
         x, z = self._points(X, "X"), self._points(Z, "Z")
         if x.shape[1] != z.shape[1]:
             raise ValueError(f"X and Z must be points of the same dimension, got {x.shape[1]} and {z.shape[1]}")

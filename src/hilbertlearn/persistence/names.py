@@ -257,6 +257,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "features.Landmarks": {"moves": None},
     "links.LinkPredictor": {"_state_": "link_state_"},
     "quantile.QuantileRegressor": {"_functions_": None, "_points_": None},
+    "kernels.ColumnPart": {"what": "description"},
     "core.CholeskyFactors": {"_instead": "_fallback"},
     "core.EigenspaceTerm": {"error": "_error"},
     "core.InverseFactors": {"_instead": "_fallback"},

@@ -21,7 +21,7 @@ def _(kernel: OutputTensorKernel, gram, operator, outputs):
     M = kernel.operator(centred, outputs.weights)
     if M is not None:
         return SeparableTerm(gram, M)
-    values, mu, parts = gram.dense(), kernel.mixture(centred, outputs.weights), kernel.parts(centred)
+    values, mu, parts = gram.dense(), kernel.mixture_weights(centred, outputs.weights), kernel.scaled_outputs(centred)
     if kernel.families is None or kernel.form == "iii":  # form iii allows any function k(s, x_i)
         return RankOneTerm(kernel.form, values, parts, mu if mu.ndim == 1 else (mu + mu.T) / 2)
     if kernel.form in ("i", "iv"):
