@@ -1,4 +1,4 @@
-"""Linear algebra that several rooms share: Kronecker products, spectra, Cholesky factors, inverses, norms of rows."""
+"""Linear algebra of several packages: Kronecker products, spectra, Cholesky factors, inverses, norms of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks shared by the rooms: each error names the argument, what was seen and the remedy."""
+"""Checks shared by the packages: each error names the argument, what was seen and the remedy."""
 
 from __future__ import annotations
 

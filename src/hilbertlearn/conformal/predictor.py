@@ -31,7 +31,7 @@ STRATEGIES: dict[str, type[OutputSets]] = {
 
 
 def _offers(name):
-    """Check of ``where``: the strategy of the estimator has the prediction method, or the error names those it has."""
+    """Decorator: the method exists where the strategy of the estimator has it; the error names those that exist."""
 
     def check(predictor):
         methods = predictor._strategy.methods

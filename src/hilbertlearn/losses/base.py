@@ -280,7 +280,7 @@ class Loss(BaseEstimator):
         Parameters
         ----------
         residuals : array of shape (n, d)
-            Residuals of a squared-loss fit, NaN where missing.
+            Leave-one-out residuals of a (reweighted) least-squares fit, NaN where missing.
         measure : array of shape (d,), default=None
             Quadrature weights of point values; None for ones.
         weights : array of shape (n,), default=None

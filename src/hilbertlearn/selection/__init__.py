@@ -5,11 +5,11 @@
 
 Errors
     Kernels are compared by leave-one-out errors of the squared loss, which have a closed form. They are computed on the
-    samples themselves, or on *surrogate* samples close to them: curves at irregular points are interpolated, operators
-    that mix missing values or differ between terms are dropped, and of more than 2000 samples 1500 are drawn. For
-    several outputs the error is the mean of their relative errors; for the loss trick the output loss itself, averaged
-    over outputs nearly as good as the predicted one, since the loss of the best one alone jumps with alpha. Where no
-    closed form exists, alpha is selected by folds.
+    samples themselves, or on *surrogate* samples close to them: curves at irregular points, and missing values of
+    curves on a grid, are interpolated; operators that mix other missing values or differ between terms are dropped; of
+    more than 2000 samples 1500 are drawn. For several outputs the error is the mean of their relative errors; for the
+    loss trick the output loss itself, averaged over outputs nearly as good as the predicted one, since the loss of the
+    best one alone jumps with alpha. Where no closed form exists, alpha is selected by folds.
 Robust losses
     A loss with a bound is compared by its own value, of models with the weights of iteratively reweighted least
     squares. Squared errors of contaminated samples favour too smooth a model, and refits of the robust model would cost

@@ -64,25 +64,31 @@ class SearchSamples:
 
 @dataclass(frozen=True)
 class Draft:
-    """Settings during the selection; those at None are selected by a later stage."""
+    """Settings during the selection, passed from stage to stage.
 
-    request: Request
-    samples: Samples  # to fit
-    loss: Loss  # with "auto" constants until they are resolved
-    alpha_setting: float | str  # a number, or "auto"
+    A field at None, or at its default, is not selected yet; the comments name the stage that writes it. A stage returns
+    the draft itself where it has nothing to do. When outliers are found, ``screen_outliers`` searches again from the
+    request, so that a stage before it must derive its results from ``samples``. A stage that tries settings before
+    ``build_training`` adds them to ``result.trials``, a later one to ``trials``.
+    """
+
+    request: Request  # as given
+    samples: Samples  # to fit; use_exact_subsample, screen_outliers, restore_outputs, search_landmarks
+    loss: Loss  # use_squared_loss, search_kernel (constants of a robust loss), resolve_constants, restore_loss
+    alpha_setting: float | str  # a number, or "auto"; use_squared_loss
     screens: bool = True  # whether outliers are screened
-    search_samples: SearchSamples | None = None  # None where leave-one-out errors select nothing
-    surrogate: Any = None  # Samples: those of the search, with the selected operator
-    weights: Any = None  # (n,) factors of the surrogate's weights in a robust fit; None for ones
-    unit: float = 1.0  # alpha of the loss over alpha of the squared loss with these weights
-    criterion: Criterion = field(default_factory=Criterion)
-    result: Any = None  # SearchResult on the surrogate
-    has_replaced_outputs: bool = False  # whether outlying points were replaced
-    training: Any = None  # Training: the samples with the selected kernels
-    alpha: Any = None  # float
-    factors: Factors | None = None  # of the training data's term, where the search computed them
-    trials: tuple[Trial, ...] = ()
-    approximation: Approximation | None = None
+    search_samples: SearchSamples | None = None  # merge_duplicates, subsample; None where no errors are computed
+    surrogate: Any = None  # Samples of the search with the selected operator; search_kernel, search_operator
+    weights: Any = None  # (n,) factors of the surrogate's weights in a robust fit, None for ones; search_kernel
+    unit: float = 1.0  # alpha of the loss over alpha of the squared loss with these weights; search_kernel
+    criterion: Criterion = field(default_factory=Criterion)  # search_kernel
+    result: Any = None  # SearchResult on the surrogate; search_kernel, search_operator, learn_kernel
+    has_replaced_outputs: bool = False  # whether outlying points were replaced; screen_outliers
+    training: Any = None  # Training: the samples with the selected kernels; build_training, search_landmarks
+    alpha: Any = None  # float; build_training, refine_alpha, refine_alpha_of_loss, search_landmarks, restore_loss
+    factors: Factors | None = None  # of the training data's term, where the search computed them; build_training
+    trials: tuple[Trial, ...] = ()  # build_training and later stages
+    approximation: Approximation | None = None  # search_landmarks
 
     @classmethod
     def start(cls, request: Request, screens=True) -> Draft:
