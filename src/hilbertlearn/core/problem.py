@@ -137,8 +137,8 @@ class Problem:
             return A
         rounded = A.astype(self.Y.dtype)
         if np.isfinite(self.loss.bound):
-            beyond = np.abs(rounded) > np.abs(A)
-            rounded[beyond] = np.nextafter(rounded[beyond], np.float32(0))
+            is_larger = np.abs(rounded) > np.abs(A)
+            rounded[is_larger] = np.nextafter(rounded[is_larger], np.float32(0))
         return rounded
 
     def norms(self, *arrays):
@@ -158,28 +158,28 @@ class Problem:
 
     def dual_value(self, A, quadratic):
         """Value of the dual problem at A, given ``quadratic = <A, fitted(A)>`` of these samples."""
-        return float(self.total(np.array(self._dual_here(A, quadratic))))
+        return float(self.total(np.array(self._dual_part(A, quadratic))))
 
     def primal(self, A, F):
         """n (or the sum of the weights) times the objective at the function with dual variables A.
 
         Under a loss with hard constraints, the objective at the ``feasible`` function.
         """
-        return float(self.total(np.array(self._primal_here(A, F))))
+        return float(self.total(np.array(self._primal_part(A, F))))
 
     def primal_and_dual(self, A, F, B, quadratic) -> tuple[float, float]:
         """``primal(A, F)`` and ``dual_value(B, quadratic)``, with one call of ``total``."""
-        primal, dual = self.total(np.array([self._primal_here(A, F), self._dual_here(B, quadratic)]))
+        primal, dual = self.total(np.array([self._primal_part(A, F), self._dual_part(B, quadratic)]))
         return float(primal), float(dual)
 
-    def _dual_here(self, A, quadratic):
-        """These samples' part of ``dual_value``."""
+    def _dual_part(self, A, quadratic):
+        """The part of these samples in ``dual_value``."""
         A = to_float64(A)
         smooth = self.loss.curvature / 2 * dot(A, A) - dot(A, self.Y) + quadratic / 2
         return smooth + self._sum(self.loss.row_conjugate, A)
 
-    def _primal_here(self, A, F):
-        """These samples' part of ``primal``."""
+    def _primal_part(self, A, F):
+        """The part of these samples in ``primal``."""
         R = self.zero_missing(self.Y - to_float64(F))
         norm = dot(A, F) / 2
         if self.loss.is_constrained:
@@ -200,14 +200,14 @@ class Problem:
 
     def _step_to_interior(self, R):
         """Length of the step from residuals R towards ``interior`` that makes them feasible; None without one."""
-        excess = self._violation(R)
-        beyond = excess > 0
-        if not beyond.any():
+        violation = self._violation(R)
+        is_violated = violation > 0
+        if not is_violated.any():
             return 0.0
         if self.interior is None:
             return None
-        at_interior = self._violation(self.zero_missing(self.Y - self.interior[1]))
-        return np.divide(excess, excess - at_interior, out=np.zeros_like(excess), where=beyond).max()
+        change = violation - self._violation(self.zero_missing(self.Y - self.interior[1]))
+        return np.divide(violation, change, out=np.zeros_like(violation), where=is_violated).max()
 
     def _violation(self, R):
         """How much residuals R (n, d), without the weights, violate the constraints of the loss."""
@@ -225,15 +225,15 @@ class Problem:
         """Smallest possible value of the sum of losses: zero except for the log loss."""
         return -float(self.total(np.array(self._sum(self.loss.row_conjugate, np.zeros(self.Y.shape)))))
 
-    def gap(self, A, F=None, under=None):
+    def gap(self, A, F=None, dual=None):
         """Relative duality gap at A: (primal + dual) / (primal - floor). It is zero only at an optimum.
 
-        under : dual variables (n, d) that certify the function of A, by default A
+        dual : dual variables (n, d) that certify the function of A, by default A
         """
         A = to_float64(A)
         F = self.fitted(A) if F is None or F.dtype != np.float64 else F
-        B = A if under is None else to_float64(under)
-        G = F if under is None else self.fitted(B)
+        B = A if dual is None else to_float64(dual)
+        G = F if dual is None else self.fitted(B)
         return relative_gap(*self.primal_and_dual(A, F, B, dot(B, G)), self.floor)
 
     # ---------------------------------------------------------------- losses of the margin

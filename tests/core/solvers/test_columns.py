@@ -61,7 +61,7 @@ def test_starts_from_the_solution_of_a_neighbour():
 
 
 def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on(monkeypatch):
-    monkeypatch.setattr(columns, "_LARGE", 50)
+    monkeypatch.setattr(columns, "_MIN_SAMPLES", 50)
     hard = problem(n=100, d=2, alpha=1e-12)
     solution = columns.solve(hard, tol=1e-6)
     assert not solution.converged
@@ -78,7 +78,7 @@ def test_gives_up_where_eigh_is_faster_and_the_default_solver_goes_on(monkeypatc
 
 def test_is_tried_for_many_samples_and_few_coordinates_only(monkeypatch):
     assert not columns.is_promising(problem(n=150, d=4))
-    monkeypatch.setattr(columns, "_LARGE", 150)
+    monkeypatch.setattr(columns, "_MIN_SAMPLES", 150)
     assert columns.is_promising(problem(n=150, d=4))
     assert not columns.is_promising(problem(n=150, d=16))
     factored = problem()

@@ -40,7 +40,7 @@ def test_newton_and_splitting_meet(operator, weighted, gaps):
     assert newton.converged and newton.solver == "proximal_newton" and newton.n_iter < 150
     function = newton.dual if newton.function is None else newton.function
     F = problem.fitted(function)
-    assert problem.gap(function, F, under=newton.dual) == pytest.approx(newton.gap, abs=1e-9)
+    assert problem.gap(function, F, dual=newton.dual) == pytest.approx(newton.gap, abs=1e-9)
     assert problem.primal(function, F) <= problem.primal(other.dual, problem.fitted(other.dual)) * (1 + 1e-8)
 
 

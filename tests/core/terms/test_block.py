@@ -115,7 +115,7 @@ def test_the_gram_matrix_can_be_left_out_and_put_back():
 def test_systems_are_solved(kind, mask, weighted, use):
     term, dense, _ = make(kind, mask, weighted)
     factors = term.factor(use)
-    assert factors.every_penalty == (use == "path")
+    assert factors.serves_all_penalties == (use == "path")
     for shift, penalty in [(1.0, 0.3), (1.0, 2.0), (2.5, 2.0), (0.3, 1e-3)]:
         R = rng.normal(size=(N, D))
         expected = np.linalg.solve(shift * np.eye(N * D) + dense / penalty, R.ravel())

@@ -280,7 +280,7 @@ def test_factors_solve_systems(name, use):
 
 
 def test_many_irregular_values_are_solved_by_iterations(monkeypatch):
-    monkeypatch.setattr(sampled_module, "_FEW", 0)
+    monkeypatch.setattr(sampled_module, "_MAX_DIRECT", 0)
     for name in ("irregular", "irregular, operator"):
         assert CASES[name].term.inversion == "iterative"
         test_factors_solve_systems(name, ITERATIONS)

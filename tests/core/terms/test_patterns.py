@@ -291,10 +291,10 @@ def test_the_map_is_that_of_the_observed_entries():
 def test_factors_solve_the_system(use, kept, operator, monkeypatch):
     """Kept or made anew each time, where they would not fit in memory together."""
     if not kept:
-        monkeypatch.setattr(patterns_module, "_HELD", 0)
+        monkeypatch.setattr(patterns_module, "_MAX_ENTRIES", 0)
     term, R = SeparableTerm(K, DIAGONALS[operator]).with_mask(MASK), rng.normal(size=(N, D))
     factors = term.factor(use)
-    assert factors.every_penalty == (kept and use == PATH)
+    assert factors.serves_all_penalties == (kept and use == PATH)
     for shift, penalty in ((1.0, 0.1), (0.5, 3.0)):
         found = factors.solve(R, shift, penalty)
         assert_allclose(shift * found + term.apply(found) / penalty, R, atol=1e-9)
@@ -366,7 +366,7 @@ def test_few_patterns_are_factored_and_many_are_not():
     assert solvers.select_solver(many) == "splitting"
     assert solvers.select_solver(many, "spectral") == "spectral"
     path = many.term.factor(PATH)  # nothing is factored yet, and would not fit in memory
-    assert not path.every_penalty and solvers.select_solver(many, factors=path) == "splitting"
+    assert not path.serves_all_penalties and solvers.select_solver(many, factors=path) == "splitting"
     few = problem(1000, 20, 0.1)
     assert solvers.select_solver(few, factors=few.term.factor(PATH)) == "spectral"
 

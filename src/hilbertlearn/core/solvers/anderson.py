@@ -10,7 +10,7 @@ from ..._utils.sums import local_total
 _MEMORY = 8  # steps that the extrapolation uses; twice as many double its cost and memory
 _RIDGE = 1e-10  # smallest ridge of the least-squares problem, relative to the trace
 _ROUNDINGS = 8  # the ridge is at least so many roundings of the inner products
-_TOLERATED = 2.0  # residual, relative to the smallest so far, beyond which the memory is cleared
+_MAX_GROWTH = 2.0  # residual, relative to the smallest so far, beyond which the memory is cleared
 _PROGRESS = 0.9  # a residual above this share of the smallest so far is no progress; ..
 _PATIENCE = 2 * _MEMORY  # .. so many in a row are a cycle, which _MEMORY plain steps break
 
@@ -45,7 +45,7 @@ class Anderson:
             if self._stalled > _PATIENCE + _MEMORY:
                 self.restart()
             return plain
-        if size > _TOLERATED * self._best:
+        if size > _MAX_GROWTH * self._best:
             self._count, self._last = 0, None
         self._best = min(self._best, size)
         if self._last is not None:
@@ -63,9 +63,9 @@ class Anderson:
         """``g'g``, and inner products of the changes, the new one last, with the new one and with g."""
         if change is None:
             return self._total(np.array([dot(flat, flat)]))[0], None, None
-        known = self._changes[: min(self._count, _MEMORY)]
-        here = [[dot(flat, flat)], known @ change, [change @ change], known @ flat, [change @ flat]]
-        sums = self._total(np.concatenate(here, dtype=float))
+        stored = self._changes[: min(self._count, _MEMORY)]
+        products = [[dot(flat, flat)], stored @ change, [change @ change], stored @ flat, [change @ flat]]
+        sums = self._total(np.concatenate(products, dtype=float))
         return sums[0], *np.split(sums[1:], 2)
 
     def _remember(self, step, change, with_change, with_g):

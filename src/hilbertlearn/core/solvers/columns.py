@@ -9,15 +9,15 @@ import numpy as np
 from ..._utils.linalg import dot, to_float64
 from .conjugate_gradient import relative_residual_gap
 from .requirements import LINEAR_SYSTEM, OPERATOR, SEPARABLE_TERM
-from .solution import IterationMonitor, Solution
+from .solution import IterationMonitor, Solution, append_solution
 
 REQUIRES = (LINEAR_SYSTEM, SEPARABLE_TERM, OPERATOR)
 
-_LARGE = 1500  # samples from which iterations may be faster than an eigendecomposition, which is exact
-_WORTH = 20  # iterations that must fit in half the time of an eigendecomposition, else the solver is not tried
-_HOPELESS = 3  # times the affordable iterations: the solver gives up if it expects to need more
+_MIN_SAMPLES = 1500  # samples from which iterations may be faster than an eigendecomposition, which is exact
+_MIN_ITERATIONS = 20  # iterations that must fit in half the time of an eigendecomposition, else the solver is not tried
+_MAX_EXCESS = 3  # expected iterations, relative to the affordable ones, beyond which the solver gives up
 _RESTARTS = 3  # restarts in single precision at most, from a residual computed in double precision
-_FALL = 0.5  # share of the gap before that a restart must reach, else the rest is rounding
+_MAX_GAP_RATIO = 0.5  # gap after a restart, relative to the gap before; beyond it the gap is rounding
 
 
 def affordable_iterations(problem):
@@ -28,13 +28,13 @@ def affordable_iterations(problem):
 
 def is_promising(problem, factors=None):
     """Whether to try this solver: many samples, few coordinates, no factors yet."""
-    return factors is None and len(problem.Y) >= _LARGE and affordable_iterations(problem) >= _WORTH
+    return factors is None and len(problem.Y) >= _MIN_SAMPLES and affordable_iterations(problem) >= _MIN_ITERATIONS
 
 
 def cost(problem, factors):
     """The smallest number of iterations that is worth trying; infinite where an eigendecomposition is faster."""
     n, d = problem.Y.shape
-    return 2 * _WORTH * n**2 * d if is_promising(problem, factors) else np.inf
+    return 2 * _MIN_ITERATIONS * n**2 * d if is_promising(problem, factors) else np.inf
 
 
 def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
@@ -46,13 +46,13 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     """
     result = _iterate(problem, tol, max_iter, init, callback)
     for _ in range(_RESTARTS if problem.is_float32 else 0):
-        left = 0 if result.stopped else min(affordable_iterations(problem), max_iter) - result.n_iter
-        if result.converged or left <= 0 or result.history[-2] > tol:  # [-2]: the gap by recursion
+        remaining = 0 if result.stopped else min(affordable_iterations(problem), max_iter) - result.n_iter
+        if result.converged or remaining <= 0 or result.history[-2] > tol:  # [-2]: the gap by recursion
             break
-        more = _iterate(problem, tol, left, result.dual, callback)
-        if more.gap > _FALL * result.gap:  # the rest is rounding, which eigenvectors would not reduce
+        restarted = _iterate(problem, tol, remaining, result.dual, callback)
+        if restarted.gap > _MAX_GAP_RATIO * result.gap:  # the rest is rounding, which eigenvectors would not reduce
             return replace(result, gave_up=result.gap > problem.rounding_gap)
-        result = replace(more, n_iter=result.n_iter + more.n_iter, history=[*result.history, *more.history])
+        result = append_solution(result, restarted)
     return result
 
 
@@ -82,7 +82,8 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
         direction *= np.divide(square, previous, out=np.zeros_like(square), where=previous > 0)
         direction += residual
         history.append(relative_residual_gap(A, residual, T, c, outside))
-        if monitor(iteration, history[-1]) or (iteration % 10 == 0 and _expected(history, tol) > _HOPELESS * limit):
+        is_hopeless = iteration % 10 == 0 and _expected_iterations(history, tol) > _MAX_EXCESS * limit
+        if monitor(iteration, history[-1]) or is_hopeless:
             break
     dual = problem.Y / c + (A - T / c) @ E.T
     gap = problem.gap(dual)
@@ -90,7 +91,7 @@ def _iterate(problem, tol, max_iter, init, callback) -> Solution:
     return Solution(dual, gap, iteration, gap <= tol, [*history, gap], gave_up=gave_up, stopped=monitor.stopped)
 
 
-def _expected(history, tol):
+def _expected_iterations(history, tol):
     """Iterations in all, at the mean rate so far."""
     rate = np.log(max(history[-1], 1e-300) / history[0]) / (len(history) - 1)
     return np.log(tol / history[0]) / rate if rate < 0 else np.inf

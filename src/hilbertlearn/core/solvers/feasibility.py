@@ -14,8 +14,8 @@ from ..._utils.linalg import row_norms
 from ...losses import Squared
 from . import conjugate_gradient
 
-_APART = 1e-3  # smallest distance of neighbouring quantiles of an interior function, relative to the outputs
-_DEEP = 0.5  # share of the largest residual allowed at which the search for an interior function ends
+_MIN_DISTANCE = 1e-3  # smallest distance of neighbouring quantiles of an interior function, relative to the outputs
+_INTERIOR_RADIUS = 0.5  # share of the largest residual allowed at which the search for an interior function ends
 
 
 def find_interior(problem, factors):
@@ -25,21 +25,21 @@ def find_interior(problem, factors):
 
 
 def _separate_levels(problem, factors):
-    """For quantiles that must not cross: the constant if its levels are apart, else a function that separates them.
+    """For quantiles that must not cross: the constant if its levels are distinct, else a function that separates them.
 
     That function is a ridge regression on values that increase with the level, scaled to the size of the outputs.
     """
     zero = np.zeros_like(problem.Y)
-    apart = -problem.loss.violation(problem.Y)
+    distances = -problem.loss.violation(problem.Y)
     size = float(np.abs(problem.Y).max(initial=0.0)) or 1.0
-    if apart.size == 0 or apart.min() > _APART * size:
+    if distances.size == 0 or distances.min() > _MIN_DISTANCE * size:
         return zero, zero
     root = np.ones((len(zero), 1)) if problem.root_weights is None else problem.root_weights[:, None]
     targets = root * problem.loss.increasing_row(problem.Y.shape[1])
     for shift in problem.term.norm * np.logspace(0, -10, 11) if problem.term.norm > 0 else ():
         B = factors.solve(targets, 1.0, shift)
         G = problem.term.apply(B) / shift
-        if problem.loss.violation(G / root).min() > _APART:
+        if problem.loss.violation(G / root).min() > _MIN_DISTANCE:
             return B * (size * problem.penalty / shift), G * size
     return zero, zero
 
@@ -62,7 +62,7 @@ def _interpolate_outputs(problem, factors):
         largest = np.max(row_norms(problem.zero_missing(problem.Y - G)) / radius)
         if largest < smallest:
             smallest, interior = largest, (B * (problem.penalty / shift), G)
-        if smallest <= _DEEP:
+        if smallest <= _INTERIOR_RADIUS:
             break
     return interior
 
@@ -86,7 +86,7 @@ def make_feasible(problem, solution, tol):
         function = candidate.feasible(solution.dual if solution.function is None else solution.function)
         gap = candidate.gap(function)
         if np.isinf(problem.loss.largest_residual):  # dual variables of the solver may certify it better
-            gap = min(gap, candidate.gap(function, under=solution.dual))
+            gap = min(gap, candidate.gap(function, dual=solution.dual))
         if gap <= tol:
             break
     return dataclasses.replace(solution, function=function, gap=gap, converged=gap <= tol)

@@ -9,15 +9,15 @@ from ..._utils.linalg import cholesky, cholesky_solve, transposed_times
 _JITTER = 1e-14  # added to the diagonal, relative to its mean, and raised until the system has a Cholesky factor
 _SMALLEST_JITTER = 1e-200  # jitter for a kernel of zeros; its inverse must not overflow
 _BOUNDARY = 0.995  # share of the way to the boundary that a step may go
-_AHEAD = 0.1  # share of tol at which variables are first put on bounds; a tenth of it after each failure
-_LAST = 1e-4  # share of tol at which the method stops trying to put variables on bounds
-_STALLED = 1e-8  # step lengths below this are rounding
-_VANISHED = 1e-25  # products of variables and multipliers below this, relative to the first, count as zero
-_POLISHING = 5  # Newton steps on the variables strictly inside the box
+_SNAP_SHARE = 0.1  # share of tol at which variables are first put on bounds; a tenth of it after each failure
+_LAST_SNAP_SHARE = 1e-4  # share of tol at which the method stops trying to put variables on bounds
+_MIN_STEP = 1e-8  # step lengths below this are rounding
+_MIN_PRODUCT = 1e-25  # products of variables and multipliers below this, relative to the first, count as zero
+_POLISHING_STEPS = 5  # Newton steps on the variables strictly inside the box
 
 
-def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
-    """minimise ``b' Q b / 2 - <top, b>`` over ``0 <= b <= top``: (b, its gap, the gaps of all iterations).
+def minimise(Q, upper, gap, b, *, tol, max_iter, callback=None):
+    """minimise ``b' Q b / 2 - <upper, b>`` over ``0 <= b <= upper``: (b, its gap, the gaps of all iterations).
 
     Mehrotra's predictor-corrector method: about twenty Cholesky factorisations, whatever the conditioning of Q. When
     the gap is small enough, variables close to a bound are put on it, so that zeros are exact. If the gap then exceeds
@@ -32,34 +32,34 @@ def minimise(Q, top, gap, b, *, tol, max_iter, callback=None):
 
     best = with_gap(b)
     history = [best[1]]
-    b = top / 2
-    gradient = transposed_times(Q, b) - top
+    b = upper / 2
+    gradient = transposed_times(Q, b) - upper
     spread = np.abs(gradient).mean() or 1.0
     low, high = np.maximum(gradient, 0) + spread, np.maximum(-gradient, 0) + spread  # multipliers of the two bounds
-    wanted, length = _AHEAD * tol, 1.0
-    while len(history) <= max_iter and length > _STALLED:
-        if best[1] <= wanted:
-            snapped = with_gap(_snap_to_bounds(Q, top, b, low, high))
-            if snapped[1] <= tol or wanted < _LAST * tol:
+    snap_gap, length = _SNAP_SHARE * tol, 1.0
+    while len(history) <= max_iter and length > _MIN_STEP:
+        if best[1] <= snap_gap:
+            snapped = with_gap(_snap_to_bounds(Q, upper, b, low, high))
+            if snapped[1] <= tol or snap_gap < _LAST_SNAP_SHARE * tol:
                 best = snapped if snapped[1] <= tol else best
                 break
-            wanted *= _AHEAD
-        rest = top - b
-        complementarity = (b @ low + rest @ high) / (2 * len(b))
-        if complementarity < _VANISHED * spread or min(b.min(), rest.min()) <= 0:  # at a bound up to rounding
+            snap_gap *= _SNAP_SHARE
+        slack = upper - b
+        complementarity = (b @ low + slack @ high) / (2 * len(b))
+        if complementarity < _MIN_PRODUCT * spread or min(b.min(), slack.min()) <= 0:  # at a bound up to rounding
             break
-        solve_system = system_solver(Q, low / b + high / rest)
+        solve_system = system_solver(Q, low / b + high / slack)
         residual = gradient - low + high
-        step = _direction(solve_system, residual, b, rest, low, high, 0.0, (0.0, 0.0))
-        db, dlow, dhigh = (_length(step, b, rest, low, high) * part for part in step)
-        reached = ((b + db) @ (low + dlow) + (rest - db) @ (high + dhigh)) / (2 * len(b))
-        target = complementarity * (reached / complementarity) ** 3
+        step = _direction(solve_system, residual, b, slack, low, high, 0.0, (0.0, 0.0))
+        db, dlow, dhigh = (_length(step, b, slack, low, high) * part for part in step)
+        predicted = ((b + db) @ (low + dlow) + (slack - db) @ (high + dhigh)) / (2 * len(b))
+        target = complementarity * (predicted / complementarity) ** 3
         second_order = (step[0] * step[1], -step[0] * step[2])
-        step = _direction(solve_system, residual, b, rest, low, high, target, second_order)
-        length = _BOUNDARY * _length(step, b, rest, low, high)
+        step = _direction(solve_system, residual, b, slack, low, high, target, second_order)
+        length = _BOUNDARY * _length(step, b, slack, low, high)
         b, low, high = (part + length * change for part, change in zip((b, low, high), step, strict=True))
-        gradient = transposed_times(Q, b) - top
-        history.append(gap(b, gradient + top))
+        gradient = transposed_times(Q, b) - upper
+        history.append(gap(b, gradient + upper))
         if history[-1] < best[1]:
             best = b, history[-1]
         if callback is not None and callback(len(history) - 1, history[-1]):
@@ -81,36 +81,36 @@ def system_solver(Q, diagonal=0.0):
         return lambda r: cholesky_solve(factor, r)
 
 
-def _direction(solve_system, residual, b, rest, low, high, target, second_order):
-    """Newton step of (b, low, high) towards products ``b low`` and ``rest high`` equal to the target."""
+def _direction(solve_system, residual, b, slack, low, high, target, second_order):
+    """Newton step of (b, low, high) towards products ``b low`` and ``slack high`` equal to the target."""
     from_low = (target - b * low - second_order[0]) / b
-    from_high = (target - rest * high - second_order[1]) / rest
+    from_high = (target - slack * high - second_order[1]) / slack
     db = solve_system(from_low - from_high - residual)
-    return db, from_low - low / b * db, from_high + high / rest * db
+    return db, from_low - low / b * db, from_high + high / slack * db
 
 
-def _length(step, b, rest, low, high):
+def _length(step, b, slack, low, high):
     """The longest step, at most 1, that keeps all variables positive."""
     db, dlow, dhigh = step
     longest = 1.0
-    for value, change in ((b, db), (rest, -db), (low, dlow), (high, dhigh)):
+    for value, change in ((b, db), (slack, -db), (low, dlow), (high, dhigh)):
         falling = change < 0
         if falling.any():
             longest = min(longest, float((value[falling] / -change[falling]).min()))
     return longest
 
 
-def _snap_to_bounds(Q, top, b, low, high):
+def _snap_to_bounds(Q, upper, b, low, high):
     """b with the variables near a bound put on it, and the others moved to where the gradient is zero."""
-    # b and its multiplier have a product near zero: the one that is relatively smaller is the zero
+    # b and its multiplier have a product near zero: the relatively smaller factor is the zero
     largest = max(low.max(), high.max())
-    at_low = b * largest < low * b.max()
-    at_high = (top - b) * largest < high * top
-    b = np.where(at_low, 0.0, np.where(at_high, top, b))
-    free = np.flatnonzero(~(at_low | at_high))
+    is_low = b * largest < low * b.max()
+    is_high = (upper - b) * largest < high * upper
+    b = np.where(is_low, 0.0, np.where(is_high, upper, b))
+    free = np.flatnonzero(~(is_low | is_high))
     if not len(free):
         return b
     solve_system = system_solver(Q[np.ix_(free, free)])
-    for _ in range(_POLISHING):
-        b[free] = np.clip(b[free] - solve_system((transposed_times(Q, b) - top)[free]), 0.0, top[free])
+    for _ in range(_POLISHING_STEPS):
+        b[free] = np.clip(b[free] - solve_system((transposed_times(Q, b) - upper)[free]), 0.0, upper[free])
     return b

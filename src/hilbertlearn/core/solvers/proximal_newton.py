@@ -58,25 +58,25 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
     for iteration in range(start.n_iter + 1, max_iter + 1):
         if sigma > last:  # rounding keeps the gap from falling
             return best.solution(iteration, False, history)
-        at = _ProximalPoint.evaluate(problem, A, sigma, C, F)
-        best.update(at)
+        point = _ProximalPoint.evaluate(problem, A, sigma, C, F)
+        best.update(point)
         history.append(best.gap)
         if monitor(iteration, best.gap) or best.gap <= tol:
             return replace(best.solution(iteration, best.gap <= tol, history), stopped=monitor.stopped)
-        if at.left <= _INEXACT * at.moved or inner == _INNER:  # accurate enough: go to the next proximal point
+        if point.error <= _INEXACT * point.proximal_term or inner == _INNER:  # go to the next proximal point
             growth = _GROWTH if inner <= _EASY else 1.0 if inner <= _HARD else 1 / _GROWTH
-            A, sigma, inner = at.dual, sigma * growth, 0
-            at = _ProximalPoint.evaluate(problem, A, sigma, C, F)
-        system = _newton(problem, at)
+            A, sigma, inner = point.dual, sigma * growth, 0
+            point = _ProximalPoint.evaluate(problem, A, sigma, C, F)
+        system = _newton(problem, point)
         if system is None and enlarged == _ENLARGEMENTS:
             return replace(best.solution(iteration, False, history), gave_up=True)
         if system is None:  # fewer are free with a larger sigma
             sigma, enlarged = _GROWTH * sigma, enlarged + 1
             continue
-        C, F, moved = _search(at, *system)
+        C, F, has_decreased = _search(point, *system)
         inner += 1
-        if not moved:  # no descent because of rounding: try a larger sigma
-            A, sigma, inner = at.dual, _GROWTH * sigma, 0
+        if not has_decreased:  # no descent because of rounding: try a larger sigma
+            A, sigma, inner = point.dual, _GROWTH * sigma, 0
     return best.solution(max_iter, False, history)
 
 
@@ -99,12 +99,12 @@ class _BestCertificate:
         self.function, self.primal = A, problem.primal(A, F)
         self.dual, self.least = A, problem.dual(A, F)
 
-    def update(self, at: _ProximalPoint):
-        for C, primal in ((at.dual, at.primal), (at.C, self.problem.primal(at.C, at.F))):
+    def update(self, point: _ProximalPoint):
+        for C, primal in ((point.dual, point.primal), (point.C, self.problem.primal(point.C, point.F))):
             if primal < self.primal:
                 self.function, self.primal = C, primal
-        if at.dual_value < self.least:
-            self.dual, self.least = at.dual, at.dual_value
+        if point.dual_value < self.least:
+            self.dual, self.least = point.dual, point.dual_value
 
     @property
     def gap(self):
@@ -126,21 +126,20 @@ class _ProximalPoint:
     F: np.ndarray
     dual: np.ndarray  # prox of the residuals; equal to C at the proximal point
     value: float  # objective that the proximal point minimises
-    gap: float = np.inf  # relative gap of ``dual``
-    left: float = np.inf  # bound on the distance of ``value`` from its minimum
-    moved: float = 0.0  # ||dual - A||^2 / (2 sigma)
-    primal: float = np.inf  # at the function with coefficients ``dual``
-    dual_value: float = np.inf
+    error: float  # bound on the distance of ``value`` from its minimum
+    proximal_term: float  # ||dual - A||^2 / (2 sigma)
+    primal: float  # at the function with coefficients ``dual``
+    dual_value: float
 
     @classmethod
     def evaluate(cls, problem: Problem, A, sigma, C, F):
-        """The point with its gap, which costs one product with the kernel."""
+        """The point with its primal and dual values, which cost one product with the kernel."""
         dual, value = _envelope(problem, A, sigma, C, F)
         G = problem.fitted(dual)
         primal, dual_value = problem.primal_and_dual(dual, G, dual, dot(dual, G))
-        left, apart = max(dot(C - dual, F - G), 0.0) / 2, dual - A
-        gap = relative_gap(primal, dual_value, problem.floor)
-        return cls(problem, A, sigma, C, F, dual, value, gap, left, dot(apart, apart) / (2 * sigma), primal, dual_value)
+        error, change = max(dot(C - dual, F - G), 0.0) / 2, dual - A
+        proximal_term = dot(change, change) / (2 * sigma)
+        return cls(problem, A, sigma, C, F, dual, value, error, proximal_term, primal, dual_value)
 
     @property
     def argument(self):
@@ -152,14 +151,14 @@ def _envelope(problem: Problem, A, sigma, C, F):
     """The prox of the residuals, and the objective ``s/2 ||h||^2 + Moreau envelope of the loss``."""
     R = problem.Y - F
     dual = problem.prox(A + sigma * R, sigma)
-    apart = dual - A
-    return dual, dot(C, F) / 2 + dot(dual, R) - dot(apart, apart) / (2 * sigma)
+    change = dual - A
+    return dual, dot(C, F) / 2 + dot(dual, R) - dot(change, change) / (2 * sigma)
 
 
-def _newton(problem: Problem, at: _ProximalPoint):
+def _newton(problem: Problem, point: _ProximalPoint):
     """Direction (n, d) of coefficients, its values, and the slope along it; None where the system is too large."""
     root = 1.0 if problem.root_weights is None else problem.root_weights[:, None]
-    fixed, rows, V = problem.loss.face(problem.zero_missing(at.argument) / root, problem.measure, problem.mask)
+    fixed, rows, V = problem.loss.face(problem.zero_missing(point.argument) / root, problem.measure, problem.mask)
     if len(rows) > _LARGEST:
         return None
     new = problem.zero_missing(fixed * root)
@@ -167,16 +166,16 @@ def _newton(problem: Problem, at: _ProximalPoint):
     if len(rows) and term is not None:
         between = (V if term.M is None else V @ term.M) @ V.T
         S = term.gram.take(rows).dense() * between / problem.penalty
-        S += (V @ V.T) * (rows[:, None] == rows) / at.sigma
-        left = np.einsum("ij,ij->i", ((at.A - new) / at.sigma + problem.Y - G)[rows], V)
-        free = _solve_system(S, left)
+        S += (V @ V.T) * (rows[:, None] == rows) / point.sigma
+        residual = np.einsum("ij,ij->i", ((point.A - new) / point.sigma + problem.Y - G)[rows], V)
+        free = _solve_system(S, residual)
         if free is None:
             return None
         new = new.copy()
         np.add.at(new, rows, free[:, None] * V)
         G = problem.fitted(new)
-    direction, values = new - at.C, G - at.F
-    return direction, values, dot(values, at.C - at.dual)
+    direction, values = new - point.C, G - point.F
+    return direction, values, dot(values, point.C - point.dual)
 
 
 def _solve_system(S, R):
@@ -191,12 +190,12 @@ def _solve_system(S, R):
     return None
 
 
-def _search(at: _ProximalPoint, direction, values, slope):
+def _search(point: _ProximalPoint, direction, values, slope):
     """The function after a backtracking step along the direction, and whether the step reduces the objective."""
     step = 1.0
     for _ in range(_HALVINGS):
-        C, F = at.C + step * direction, at.F + step * values
-        if _envelope(at.problem, at.A, at.sigma, C, F)[1] <= at.value + _ARMIJO * step * slope:
+        C, F = point.C + step * direction, point.F + step * values
+        if _envelope(point.problem, point.A, point.sigma, C, F)[1] <= point.value + _ARMIJO * step * slope:
             return C, F, slope < 0
         step /= 2
-    return at.C, at.F, False
+    return point.C, point.F, False

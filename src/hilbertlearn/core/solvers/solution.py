@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,6 +21,11 @@ class Solution:
     expansion: np.ndarray | None = None  # (N, d) coefficients on features, more accurate than those from ``dual``
     function: np.ndarray | None = None  # (n, d) coefficients of the certified function, where they are not ``dual``
     stopped: bool = False  # a callback stopped the solver
+
+
+def append_solution(first: Solution, second: Solution) -> Solution:
+    """The second solution, with the iterations of both; the second solver started at the first solution."""
+    return replace(second, n_iter=first.n_iter + second.n_iter, history=first.history + second.history)
 
 
 class IterationMonitor:

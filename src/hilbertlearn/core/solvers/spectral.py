@@ -14,7 +14,7 @@ _REFINEMENTS = 3  # at most; each multiplies the error by ``||K|| / s`` rounding
 def cost(problem, factors):
     """A Cholesky factorisation, or an eigendecomposition with an operator; one for each pattern of missing entries."""
     n, d = problem.Y.shape
-    if factors is not None and factors.every_penalty:
+    if factors is not None and factors.serves_all_penalties:
         return 2 * problem.term.step_cost(n, d)
     return problem.term.factor_cost(n) + problem.term.step_cost(n, d)
 

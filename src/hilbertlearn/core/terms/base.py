@@ -172,7 +172,7 @@ class Term(ABC):
 class Factors(ABC):
     """Solves systems ``shift X + map(X) / s = R`` with the map of one term."""
 
-    every_penalty = False  # whether they serve all shifts and penalties without another factorisation
+    serves_all_penalties = False  # whether they serve all shifts and penalties without another factorisation
 
     @abstractmethod
     def solve(self, R, shift, penalty):
@@ -231,23 +231,24 @@ class Factors(ABC):
         shift, rows : as in ``loo_residuals``
         """
         left_out = slice(None) if rows is None else rows
-        pulled, E = root[left_out] * np.nan_to_num(residuals[left_out]), self.output_basis
-        moved = None if shift is None else shift[left_out]
+        changes, E = root[left_out] * np.nan_to_num(residuals[left_out]), self.output_basis  # of the targets
+        shifts = None if shift is None else shift[left_out]
         if E is None:
             ((W, total),) = self.influence(G, root, penalty, rows)
-            out = -W[:, :, None] * pulled
-            if moved is not None:
-                out += (1 - total)[:, None, None] * moved
+            out = -W[:, :, None] * changes
+            if shifts is not None:
+                out += (1 - total)[:, None, None] * shifts
             return out
-        inside = np.empty((len(G), len(pulled), E.shape[1]))
-        along, moves = pulled @ E, None if moved is None else moved @ E
+        rotated_changes = np.empty((len(G), len(changes), E.shape[1]))
+        rotated, rotated_shifts = changes @ E, None if shifts is None else shifts @ E
         for g, (W, total) in enumerate(self.influence(G, root, penalty, rows)):
-            np.multiply(W, -along[:, g], out=inside[:, :, g])
-            if moves is not None:
-                inside[:, :, g] -= np.multiply.outer(total, moves[:, g])  # the shift itself is added below
-        out = (inside.reshape(-1, E.shape[1]) @ E.T).reshape(len(G), len(pulled), -1)
-        if moved is not None:
-            out += moved
+            np.multiply(W, -rotated[:, g], out=rotated_changes[:, :, g])
+            if rotated_shifts is not None:
+                # the shift itself is added below
+                rotated_changes[:, :, g] -= np.multiply.outer(total, rotated_shifts[:, g])
+        out = (rotated_changes.reshape(-1, E.shape[1]) @ E.T).reshape(len(G), len(changes), -1)
+        if shifts is not None:
+            out += shifts
         return out
 
     def residual_map(self, penalty, rows):
@@ -255,7 +256,7 @@ class Factors(ABC):
 
         A pair is some of its rows (b, n), and its diagonal (n,).
         """
-        raise TypeError(f"{type(self).__name__} does not say what is left of targets")
+        raise TypeError(f"{type(self).__name__} has no map from targets to residuals")
 
     def pairwise_loo_residuals(self, T, shifts, root, penalty, rows):
         """Residuals (b, n, d) of every sample j when it is left out together with each of `rows`; NaN for i = j.
@@ -267,32 +268,31 @@ class Factors(ABC):
         shifts : (b, n, d) changes of the other targets, None for no change
         """
         E, b = self.output_basis, len(rows)
-        left = self.solve(T, 1.0, penalty)
-        left = left if E is None else left @ E
-        along = np.ones((1, T.shape[1])) if E is None else np.ones((1, E.shape[1])) @ E.T
-        ones = self.solve(root * along, 1.0, penalty)
+        residuals = self.solve(T, 1.0, penalty)
+        residuals = residuals if E is None else residuals @ E
+        constants = np.ones((1, T.shape[1])) if E is None else np.ones((1, E.shape[1])) @ E.T
+        ones = self.solve(root * constants, 1.0, penalty)
         ones = ones if E is None else ones @ E
-        moved = None if shifts is None else shifts if E is None else _rotated(shifts, E)
-        out = np.empty((b, *left.shape))
+        rotated_shifts = None if shifts is None else shifts if E is None else _rotated(shifts, E)
+        out = np.empty((b, *residuals.shape))
         for g, (H, diagonal) in enumerate(self.residual_map(penalty, rows)):
             directions = slice(None) if E is None else slice(g, g + 1)
             determinant = diagonal[rows][:, None] * diagonal - H**2
             determinant[np.arange(b), rows] = np.nan
-            of_j, of_i = left[None, :, directions], left[rows][:, None, directions]
-            if moved is not None:
-                of_j = of_j - ones[None, :, directions] * moved[..., directions]
-                of_i = of_i - ones[rows][:, None, directions] * moved[..., directions]
-            numerator = diagonal[rows][:, None, None] * of_j - H[:, :, None] * of_i
+            residual_j, residual_i = residuals[None, :, directions], residuals[rows][:, None, directions]
+            if rotated_shifts is not None:
+                residual_j = residual_j - ones[None, :, directions] * rotated_shifts[..., directions]
+                residual_i = residual_i - ones[rows][:, None, directions] * rotated_shifts[..., directions]
+            numerator = diagonal[rows][:, None, None] * residual_j - H[:, :, None] * residual_i
             out[..., directions] = numerator / (determinant * root[:, 0])[:, :, None]
         if E is None:
             return out
         inside = _rotated(out, E.T)
         if E.shape[1] == E.shape[0]:
             return inside
-        rest = (T / root)[None] - (
-            0.0 if shifts is None else shifts
-        )  # in the null space of M predictions are the constant
-        return inside + rest - _rotated(_rotated(rest, E), E.T)
+        # in the null space of M predictions are the constant
+        deviations = (T / root)[None] - (0.0 if shifts is None else shifts)
+        return inside + deviations - _rotated(_rotated(deviations, E), E.T)
 
     @property
     def output_basis(self):

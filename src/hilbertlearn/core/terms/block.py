@@ -26,14 +26,14 @@ class BlockTerm(Term):
 
     by_entry : the same map on columns (N, 1) of the N observed entries, in the order of ``A.ravel()``
     shape : (n, d)
-    seen : (n d,) mask of the observed entries, None for all; on the others the map is zero
+    observed : (n d,) mask of the observed entries, None for all; on the others the map is zero
     """
 
     inversion, loo_formula = "direct", "residuals"
 
-    def __init__(self, by_entry: SeparableTerm, shape, seen=None):
-        self.by_entry, self._shape, self.masked = by_entry, shape, seen is not None
-        self.seen = np.ones(shape[0] * shape[1], dtype=bool) if seen is None else seen
+    def __init__(self, by_entry: SeparableTerm, shape, observed=None):
+        self.by_entry, self._shape, self.masked = by_entry, shape, observed is not None
+        self.observed = np.ones(shape[0] * shape[1], dtype=bool) if observed is None else observed
 
     @classmethod
     def from_blocks(cls, blocks):
@@ -50,7 +50,7 @@ class BlockTerm(Term):
 
     @property
     def observed_entries(self):
-        return self.seen.reshape(self.shape) if self.masked else None
+        return self.observed.reshape(self.shape) if self.masked else None
 
     @property
     def norm(self) -> float:
@@ -64,7 +64,7 @@ class BlockTerm(Term):
 
     def apply(self, A):
         out = np.zeros(A.size)
-        out[self.seen] = self.by_entry.apply(A.ravel()[self.seen, None])[:, 0]
+        out[self.observed] = self.by_entry.apply(A.ravel()[self.observed, None])[:, 0]
         return out.reshape(A.shape)
 
     def predictor(self, C):
@@ -74,32 +74,32 @@ class BlockTerm(Term):
         return BlockTerm(SeparableTerm(None), self.shape) if gram is None else BlockTerm.from_blocks(gram.dense())
 
     def scaled(self, root_weights):
-        root = np.repeat(root_weights, self.shape[1])[self.seen]
-        return self._with(self.by_entry.scaled(root), self.shape, self.seen)
+        root = np.repeat(root_weights, self.shape[1])[self.observed]
+        return self._with(self.by_entry.scaled(root), self.shape, self.observed)
 
     def take(self, rows):
         n, d = self.shape
         entries = np.arange(n * d).reshape(n, d)[rows].ravel()
-        seen = self.seen[entries]
-        kept = (np.cumsum(self.seen) - 1)[entries[seen]]
-        return self._with(self.by_entry.take(kept), (len(entries) // d, d), seen)
+        observed = self.observed[entries]
+        positions = (np.cumsum(self.observed) - 1)[entries[observed]]
+        return self._with(self.by_entry.take(positions), (len(entries) // d, d), observed)
 
-    def _with(self, by_entry, shape, seen):
-        return BlockTerm(by_entry, shape, seen if self.masked else None)
+    def _with(self, by_entry, shape, observed):
+        return BlockTerm(by_entry, shape, observed if self.masked else None)
 
     def with_mask(self, mask):
-        seen = mask.ravel() & self.seen
-        return BlockTerm(self.by_entry.take(seen[self.seen]), self.shape, seen)
+        observed = mask.ravel() & self.observed
+        return BlockTerm(self.by_entry.take(observed[self.observed]), self.shape, observed)
 
     def margin_gram(self, Y):
         n, d = self.shape
-        samples = np.repeat(np.arange(n), d)[self.seen]
-        rows = scipy.sparse.csr_array((Y.ravel()[self.seen], (samples, np.arange(len(samples)))), (n, len(samples)))
+        samples = np.repeat(np.arange(n), d)[self.observed]
+        rows = scipy.sparse.csr_array((Y.ravel()[self.observed], (samples, np.arange(len(samples)))), (n, len(samples)))
         return rows @ (rows @ self.by_entry.K).T
 
     def factor(self, use=ONCE):
         return (BlockSpectralFactors if use == PATH else BlockInverseFactors)(
-            self.seen, self.by_entry.factor(use), self
+            self.observed, self.by_entry.factor(use), self
         )
 
 
@@ -143,7 +143,7 @@ class _BlockFactors(ScatteredFactors):
         n, d = T.shape
         # right-hand sides: the targets, and a constant in each coordinate
         sides = T.reshape(-1, 1) if shift is None else np.hstack([T.reshape(-1, 1), np.kron(root, np.eye(d))])
-        sides = np.where(self.seen[:, None], sides, 0.0)
+        sides = np.where(self.observed[:, None], sides, 0.0)
         for rest, blocks in self._reduced(sides, np.asarray(penalties, dtype=float)):
             rest = rest.reshape(n, d, -1)
             right = rest[:, :, 0] if shift is None else rest[:, :, 0] - np.einsum("iab,ib->ia", rest[:, :, 1:], shift)
@@ -161,17 +161,17 @@ class BlockInverseFactors(_BlockFactors):
     """Leave-one-out residuals from the inverse, one for each penalty."""
 
     def _reduced(self, sides, penalties):
-        seen = self.seen.reshape(self.term.shape)
-        entry = np.maximum(np.cumsum(self.seen) - 1, 0).reshape(seen.shape)
-        both, K = seen[:, :, None] & seen[:, None, :], self.term.by_entry.K
+        observed = self.observed.reshape(self.term.shape)
+        entry = np.maximum(np.cumsum(self.observed) - 1, 0).reshape(observed.shape)
+        both, K = observed[:, :, None] & observed[:, None, :], self.term.by_entry.K
         for i, s in enumerate(penalties):
             inverse = shifted_inverse(K, s)
             if inverse is None:  # rounding made K indefinite
                 yield from self.term.factor(PATH)._reduced(sides, penalties[i:])
                 return
             rest = np.zeros_like(sides)
-            rest[self.seen] = s * (inverse @ sides[self.seen])
-            yield rest, np.where(both, s * inverse[entry[:, :, None], entry[:, None, :]], np.eye(seen.shape[1]))
+            rest[self.observed] = s * (inverse @ sides[self.observed])
+            yield rest, np.where(both, s * inverse[entry[:, :, None], entry[:, None, :]], np.eye(observed.shape[1]))
 
 
 class BlockSpectralFactors(_BlockFactors):
@@ -182,7 +182,7 @@ class BlockSpectralFactors(_BlockFactors):
     def _reduced(self, sides, penalties):
         (n, d), lam = self.term.shape, self.inner.inputs.values
         Q = np.zeros((n * d, len(lam)))
-        Q[self.seen] = self.inner.inputs.vectors
+        Q[self.observed] = self.inner.inputs.vectors
         weights = lam[:, None] / (lam[:, None] + penalties)
         blocks = np.eye(d) - self._leverages(Q, weights)
         coefficients = Q.T @ sides

@@ -129,7 +129,7 @@ class DeformedFeatureKernel(DeformedKernel):
     def at_ratio(self, r, rows):
         values, U, V = self.factored().basis
         left = 1 / np.sqrt(1 + r * values)
-        return FeatureGram(U[rows] * left, back=V * left)
+        return FeatureGram(U[rows] * left, prediction_map=V * left)
 
 
 class FixedRatioGram(DenseGram):
@@ -219,9 +219,9 @@ class DeformedGram(Gram):
         if M is None:
             term: Term = SeparableTerm(kernel.at_ratio(r, self.rows))
         else:
-            most = kernel.capacity(len(self.rows))
+            max_groups = kernel.capacity(len(self.rows))
             shared, error = group_eigenspaces(
-                eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), most
+                eigenspaces(spectrum(M)), r * float(kernel.basis[0].max(initial=0.0)), max_groups
             )
             grams = [kernel.at_ratio(r * middle, self.rows) for middle, _, _ in shared]
             values, vectors = [value for _, value, _ in shared], [E for _, _, E in shared]
@@ -234,8 +234,8 @@ def kernels_in_memory(labelled, samples) -> float:
     return max((copies_in_memory(labelled) - _SHARED * (samples / labelled) ** 2) / _PER_KERNEL, 1.0)
 
 
-def group_eigenspaces(spaces, scale, most):
-    """At most `most` groups of eigenspaces that share a kernel, and a bound on the relative error of the kernels.
+def group_eigenspaces(spaces, scale, max_groups):
+    """At most `max_groups` groups of eigenspaces that share a kernel, and a bound on the relative error of the kernels.
 
     spaces : list of (eigenvalue, vectors)
 
@@ -245,14 +245,14 @@ def group_eigenspaces(spaces, scale, most):
 
     Returns a list of (m0, eigenvalue or eigenvalues (k,), vectors (d, k)) and the bound.
     """
-    if len(spaces) <= most:
+    if len(spaces) <= max_groups:
         return [(value, value, E) for value, E in spaces], 0.0
     values = np.array([value for value, _ in spaces])
     heights = np.log1p(scale * values)
     low, high = 0.0, float(heights[-1] - heights[0])
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if len(_starts(heights, middle)) <= most else (middle, high)
+        low, high = (low, middle) if len(_starts(heights, middle)) <= max_groups else (middle, high)
     starts = _starts(heights, high)
     groups, error = [], 0.0
     for a, b in zip(starts, [*starts[1:], len(values)], strict=True):

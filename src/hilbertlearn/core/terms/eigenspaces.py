@@ -19,14 +19,14 @@ class EigenspaceTerm(Term):
     values : the eigenvalues m_j, all positive; an array (k_j,) where different eigenvalues share a kernel
     vectors : list of E_j (d, k_j), orthonormal
     M : (d, d) the operator
-    dropped : Gram matrix that expands coefficients in the null space of the operator, None for no expansion
+    null_gram : Gram matrix that expands coefficients in the null space of the operator, None for no expansion
     error : bound on the relative error of shared kernels
     """
 
     inversion, loo_formula = "direct", "residuals"
 
-    def __init__(self, grams, values, vectors, M, dropped=None, error=0.0):
-        self.vectors, self.M, self.dropped, self._error = vectors, M, dropped, error
+    def __init__(self, grams, values, vectors, M, null_gram=None, error=0.0):
+        self.vectors, self.M, self.null_gram, self._error = vectors, M, null_gram, error
         self.parts = [_part(as_gram(K), m) for m, K in zip(values, grams, strict=True)]
 
     @property
@@ -50,11 +50,11 @@ class EigenspaceTerm(Term):
 
     def _with(self, grams):
         values = [1.0 if part.M is None else part.M.diagonal() for part in self.parts]
-        return EigenspaceTerm(grams, values, self.vectors, self.M, self.dropped, self._error)
+        return EigenspaceTerm(grams, values, self.vectors, self.M, self.null_gram, self._error)
 
     def expand(self, C):
         rest = C - sum(C @ E @ E.T for E in self.vectors)
-        out = rest if self.dropped is None else self.dropped.expand(rest)
+        out = rest if self.null_gram is None else self.null_gram.expand(rest)
         return out + sum(part.expand(C @ E) @ E.T for part, E in zip(self.parts, self.vectors, strict=True))
 
     def margin_gram(self, Y):
@@ -81,8 +81,8 @@ class EigenspaceFactors(Factors):
     parts: list[Factors]
 
     @property
-    def every_penalty(self):
-        return all(part.every_penalty for part in self.parts)
+    def serves_all_penalties(self):
+        return all(part.serves_all_penalties for part in self.parts)
 
     def solve(self, R, shift, penalty):
         out = R / shift

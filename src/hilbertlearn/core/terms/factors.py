@@ -33,7 +33,7 @@ class SpectralFactors(Factors):
     inputs: Spectrum
     operator: Spectrum | None = None
 
-    every_penalty = True
+    serves_all_penalties = True
 
     def with_operator(self, M):
         """The same eigenpairs of K with another operator."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .base import ONCE
 from .features import FeatureGram, local_total
 
 _IN_MEMORY = 2**25  # entries of features, 256 MB, up to which a subset of the rows is read into memory
@@ -23,14 +22,21 @@ class FeatureBlockGram(FeatureGram):
 
     blocks : function that returns an iterable of pairs (slice, Z of these rows); a pair is valid until the next one
     shape : (n, r)
-    back, total : as in ``FeatureGram``
+    prediction_map, total : as in ``FeatureGram``
     """
 
-    def __init__(self, blocks: Callable[[], Iterable], shape, root=None, back=None, total: Callable = local_total):
-        self.blocks, self.shape, self.root, self.back, self.total = blocks, shape, root, back, total
+    def __init__(
+        self, blocks: Callable[[], Iterable], shape, root=None, prediction_map=None, total: Callable = local_total
+    ):
+        self.blocks, self._shape = blocks, shape
+        self.root, self.prediction_map, self.total = root, prediction_map, total
+
+    @property
+    def shape(self):
+        return self._shape
 
     def _with_root(self, root):
-        return FeatureBlockGram(self.blocks, self.shape, root, self.back, self.total)
+        return FeatureBlockGram(self.blocks, self.shape, root, self.prediction_map, self.total)
 
     def _scaled_blocks(self):
         """Pairs (rows, ``D Z`` there)."""
@@ -63,31 +69,26 @@ class FeatureBlockGram(FeatureGram):
     def dense(self):
         raise TypeError("features in blocks have no Gram matrix of all samples; use features in memory")
 
-    def scaled(self, root_weights):
-        return self._with_root(root_weights if self.root is None else self.root * root_weights)
-
-    def times(self, factor):
-        return self.scaled(np.full(self.shape[0], np.sqrt(factor)))
-
     def take(self, rows):
         rows = np.arange(self.shape[0])[rows]
         root = None if self.root is None else self.root[rows]
         if (np.diff(rows) > 0).all() and len(rows) * self.shape[1] > _IN_MEMORY:
-            return FeatureBlockGram(lambda: self._part(rows), (len(rows), self.shape[1]), root, self.back, self.total)
+            shape = (len(rows), self.shape[1])
+            return FeatureBlockGram(lambda: self._part(rows), shape, root, self.prediction_map, self.total)
         order = np.argsort(rows, kind="stable")
         parts = [Z.copy() for _, Z in self._part(rows[order])]
         Z = np.empty((len(rows), self.shape[1]))
         Z[order] = np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
-        return FeatureGram(Z, root, self.back, self.total)
+        return FeatureGram(Z, root, self.prediction_map, self.total)
 
     def _part(self, rows):
         """Blocks of the given rows, which increase."""
         first = 0
         for block, Z in self.blocks():
-            here = rows[np.searchsorted(rows, block.start) : np.searchsorted(rows, block.stop)] - block.start
-            if len(here):
-                yield slice(first, first + len(here)), Z[here]
-                first += len(here)
+            positions = rows[np.searchsorted(rows, block.start) : np.searchsorted(rows, block.stop)] - block.start
+            if len(positions):
+                yield slice(first, first + len(positions)), Z[positions]
+                first += len(positions)
 
     def plus(self, other):
         raise TypeError("features in blocks are not added to others; give one kernel")
@@ -114,13 +115,6 @@ class FeatureBlockGram(FeatureGram):
         for _, Z in self._scaled_blocks():
             out = out + Z.T @ Z
         return self.total(out)
-
-    def factor_cost(self, term, n, use):
-        r = self.shape[1]
-        return n * r**2 / 2 + (1 / 6 if term.M is None and use == ONCE else 7.5) * r**3
-
-    def step_cost(self, n, d):
-        return 2.0 * n * self.shape[1] * d
 
     def weights_from(self, penalty):
         raise TypeError("weights of samples take features in memory; use an output kernel alone, or fewer samples")

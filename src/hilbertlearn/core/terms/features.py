@@ -21,24 +21,29 @@ from .gram import DenseGram, Gram
 
 _BLOCK = 2**22  # entries of features that are scaled or rotated at once, 32 MB
 _DENSE_REMEDY = "use another loss than one of margins, or fewer samples"
-_HELD = 2**25  # entries of leave-one-out residuals of several penalties in memory at once, 256 MB
+_MAX_RESIDUALS = 2**25  # entries of leave-one-out residuals of several penalties in memory at once, 256 MB
 
 
 class FeatureGram(Gram):
     """``D Z Z' D`` for features Z (n, r) and D = diag(root), None for the identity.
 
-    back : (q, r) map from coefficients of the columns of Z to those of the features used for predictions; None if
-        these are the same
+    prediction_map : (q, r) map from coefficients of the columns of Z to those of the features used for predictions;
+        None if these are the same
     total : function that adds the sums of other parts of the samples
     """
 
     expands = True
 
-    def __init__(self, Z, root=None, back=None, total: Callable = local_total):
-        self.Z, self.root, self.back, self.total = Z, root, back, total
+    def __init__(self, Z, root=None, prediction_map=None, total: Callable = local_total):
+        self.Z, self.root, self.prediction_map, self.total = Z, root, prediction_map, total
 
-    def _with(self, Z, root):
-        return FeatureGram(Z, root, self.back, self.total)
+    @property
+    def shape(self):
+        """Shape (n, r) of the features."""
+        return self.Z.shape
+
+    def _with_root(self, root):
+        return FeatureGram(self.Z, root, self.prediction_map, self.total)
 
     def pull(self, A):
         """``Z' D A`` (r, d) over all samples."""
@@ -70,17 +75,17 @@ class FeatureGram(Gram):
         return self.Z[rows] if self.root is None else self.root[rows][:, None] * self.Z[rows]
 
     def scaled(self, root_weights):
-        return self._with(self.Z, root_weights if self.root is None else self.root * root_weights)
+        return self._with_root(root_weights if self.root is None else self.root * root_weights)
 
     def times(self, factor):
-        root = np.full(len(self.Z), np.sqrt(factor))
-        return self.scaled(root)
+        return self.scaled(np.full(self.shape[0], np.sqrt(factor)))
 
     def take(self, rows):
-        return self._with(self.Z[rows], None if self.root is None else self.root[rows])
+        root = None if self.root is None else self.root[rows]
+        return FeatureGram(self.Z[rows], root, self.prediction_map, self.total)
 
     def plus(self, other):
-        if other.expands and self.back is None and other.back is None:
+        if other.expands and self.prediction_map is None and other.prediction_map is None:
             return FeatureGram(np.hstack([self._scaled(slice(None)), other._scaled(slice(None))]), total=self.total)
         return DenseGram(self.dense() + other.dense())
 
@@ -98,7 +103,7 @@ class FeatureGram(Gram):
 
     def prediction_coefficients(self, W):
         """Coefficients (q, d) of the features used for predictions, from those of the columns of Z."""
-        return W if self.back is None else self.back @ W
+        return W if self.prediction_map is None else self.prediction_map @ W
 
     @property
     def diagonal(self):
@@ -128,14 +133,14 @@ class FeatureGram(Gram):
 
     def factor_cost(self, term, n, use):
         """``Z'Z`` and its factors."""
-        r = self.Z.shape[1]
+        r = self.shape[1]
         return n * r**2 / 2 + (1 / 6 if term.M is None and use == ONCE else 7.5) * r**3
 
     def step_cost(self, n, d):
-        return 2.0 * n * self.Z.shape[1] * d
+        return 2.0 * n * self.shape[1] * d
 
     def factor_entries(self, n):
-        return float(self.Z.shape[1]) * (n + self.Z.shape[1])
+        return float(self.shape[1]) * (n + self.shape[1])
 
     def spectrum(self):
         values, V = spectrum(self.moment)
@@ -146,14 +151,14 @@ class FeatureGram(Gram):
         inverse = (pairs.vectors / (pairs.values + penalty)) @ pairs.vectors.T
         rest = np.eye(len(inverse)) - pairs.vectors @ pairs.vectors.T  # eigenvalues below rounding count as zero
         inverse = inverse + rest / penalty
-        weights = (inverse if self.back is None else self.back @ inverse) @ self.Z.T
+        weights = (inverse if self.prediction_map is None else self.prediction_map @ inverse) @ self.Z.T
         return weights if self.root is None else weights * self.root**2
 
 
 class FeatureSpectralFactors(Factors):
     """Eigenpairs of ``Z'Z`` and of M (None for the identity), for every penalty, shift and operator."""
 
-    every_penalty = True
+    serves_all_penalties = True
 
     def __init__(self, gram: FeatureGram, pairs: Spectrum, operator: Spectrum | None = None):
         self.gram, self.pairs, self.operator = gram, pairs, operator
@@ -200,7 +205,7 @@ class FeatureSpectralFactors(Factors):
         ones = (rotation.T @ gram.pull(root))[:, 0]
         rows = np.arange(len(T)) if rows is None else np.asarray(rows)
         is_complete = len(values) == len(T)
-        at_once = max(1, _HELD // max(len(rows) * T.shape[1], 1))
+        at_once = max(1, _MAX_RESIDUALS // max(len(rows) * T.shape[1], 1))
         for first in range(0, len(penalties), at_once):
             block = penalties[first : first + at_once]
             out = np.empty((len(block), len(rows), T.shape[1]), dtype=T.dtype)
@@ -222,8 +227,8 @@ class FeatureSpectralFactors(Factors):
     def influence(self, G, root, penalty, rows=None):
         """``z (Z'DDZ + t)^-1 Z'D`` for features z (m, r) of the points."""
         values, V = self.pairs
-        back, gram = self.gram.back, self.gram if rows is None else self.gram.take(rows)
-        left, right = (G if back is None else G @ back) @ V, gram.push(V)
+        prediction_map, gram = self.gram.prediction_map, self.gram if rows is None else self.gram.take(rows)
+        left, right = (G if prediction_map is None else G @ prediction_map) @ V, gram.push(V)
         ones = (V.T @ self.gram.pull(root))[:, 0]
         for t in penalty / self._gamma:
             scaled = left / (values + t)

@@ -64,7 +64,7 @@ class Gram(ABC):
     def spectrum(self) -> Spectrum:
         """Eigenpairs above rounding."""
 
-    refines = False  # whether factors are in single precision, and solutions refined in double precision
+    refines = False  # whether ``factor`` works in single precision, and solutions are refined in double precision
     depends_on_alpha = False  # whether the matrix is known for one alpha only, see ``term_for_alpha``
     expands = False  # whether predictions use other coefficients than those of these samples, see ``expand``
     separates = True  # whether a subset of the samples has the submatrix, so that columns may have missing entries
@@ -177,10 +177,6 @@ class DenseGram(Gram):
 
     def factor(self, term, use):
         use = use if term.M is None else PATH
-        if self.refines:
-            from .refined import RefinedFactors
-
-            return RefinedFactors(term, use)
         K = self.dense()
         pairs = low_rank_spectrum(K, _LOW_RANK[use])
         if pairs is None and use != PATH:

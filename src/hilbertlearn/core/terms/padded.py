@@ -50,7 +50,7 @@ class ConstantTerm(Term):
 @dataclass(frozen=True)
 class _ConstantFactors(Factors):
     term: ConstantTerm
-    every_penalty = True
+    serves_all_penalties = True
 
     def solve(self, R, shift, penalty):
         return (R - self.term.root * self.term.constant(R)) / shift
@@ -122,8 +122,8 @@ class PaddedFactors(Factors):
     inner: Factors
 
     @property
-    def every_penalty(self):
-        return self.inner.every_penalty
+    def serves_all_penalties(self):
+        return self.inner.serves_all_penalties
 
     def solve(self, R, shift, penalty):
         return _pad(self.inner.solve(R[:, :-1], shift, penalty), R[:, -1] / shift)

@@ -15,7 +15,7 @@ import numpy as np
 from .base import ITERATIONS, ONCE, PATH, Factors, Term
 from .separable import SeparableTerm
 
-_HELD = 2**25  # entries of the factors of all patterns, 256 MB, up to which they are kept for later penalties
+_MAX_ENTRIES = 2**25  # entries of the factors of all patterns, 256 MB, up to which they are kept for later penalties
 _COPY_COST = 60  # time to copy one kernel value of a pattern, in multiply-adds
 
 
@@ -159,13 +159,13 @@ class PatternFactors(Factors):
     def __init__(self, term: PatternTerm, use):
         self.term, self.use = term, use
         entries = sum(term.unmasked.gram.factor_entries(len(pattern.rows)) for pattern in term.patterns)
-        self.held = entries <= _HELD
+        self.keeps_parts = entries <= _MAX_ENTRIES
         self._unmasked: Factors | None = None
         self._parts: list[Factors | None] = [None] * len(term.patterns)
 
     @property
-    def every_penalty(self):
-        return self.held and self.use == PATH
+    def serves_all_penalties(self):
+        return self.keeps_parts and self.use == PATH
 
     def without_mask(self):
         if self._unmasked is None:
@@ -175,7 +175,7 @@ class PatternFactors(Factors):
     def with_operator(self, M):
         """A diagonal operator in place of the identity leaves the eigenvectors of all patterns unchanged."""
         term = self.term.with_operator(M)
-        if term.observed_entries is None or self.term.M is not None or not self.every_penalty:
+        if term.observed_entries is None or self.term.M is not None or not self.serves_all_penalties:
             return None
         new = PatternFactors(term, self.use)
         new._unmasked = None if self._unmasked is None else self._unmasked.with_operator(M)
@@ -191,8 +191,8 @@ class PatternFactors(Factors):
         if len(pattern.rows) == len(self.term.mask) and self.term.M is None:
             part = self.without_mask()
         else:
-            part = self.term.part(pattern).factor(self.use if self.held else use)
-        if self.held:
+            part = self.term.part(pattern).factor(self.use if self.keeps_parts else use)
+        if self.keeps_parts:
             self._parts[number] = part
         return part
 

@@ -12,7 +12,7 @@ from .separable import SeparableTerm
 _EPS = np.finfo(float).eps
 _ACCURACY = 1e-10  # residual of a refined solution, relative to the right-hand side
 _REFINEMENTS = 20  # at most
-_HOPELESS = 1e8  # trace(K) ||M|| / s from which refinement in single precision does not converge
+_MAX_CONDITION = 1e8  # trace(K) ||M|| / s from which refinement in single precision does not converge
 _CONTRACTION = 0.5  # largest ratio of successive residuals; slower refinement takes longer than factors in double
 
 
@@ -23,6 +23,9 @@ class RefinedGram(DenseGram):
 
     def _with(self, K, root):
         return RefinedGram(K, root)
+
+    def factor(self, term, use):
+        return RefinedFactors(term, use if term.M is None else PATH)
 
 
 class RefinedFactors(Factors):
@@ -39,7 +42,7 @@ class RefinedFactors(Factors):
         self._contracts = True
 
     @property
-    def every_penalty(self):
+    def serves_all_penalties(self):
         return self.use == PATH
 
     @property
@@ -54,7 +57,7 @@ class RefinedFactors(Factors):
 
     def solve(self, R, shift, penalty):
         condition = self.term.scale / (shift * penalty)
-        if not self._contracts or condition > _HOPELESS:
+        if not self._contracts or condition > _MAX_CONDITION:
             return self.factors_float64.solve(R, shift, penalty)
         if self._single is None:
             self._single = SeparableTerm(self.term.gram.in_precision("float32"), self.term.M).factor(self.use)
@@ -68,8 +71,8 @@ class RefinedFactors(Factors):
             # scaled, so that numbers of any size fit in single precision
             X = X + largest * to_float64(self._single.solve(residual / largest, shift, penalty))
             residual = R - shift * X - self.term.apply(X) / penalty
-            before, largest = largest, float(np.abs(residual).max())
-            if not largest <= _CONTRACTION * before:  # also if it is NaN
+            previous, largest = largest, float(np.abs(residual).max())
+            if not largest <= _CONTRACTION * previous:  # also if it is NaN
                 break
         if largest <= goal:
             return X

@@ -10,11 +10,12 @@ import numpy as np
 from .base import Factors, Term
 from .separable import SeparableTerm
 
-_FEW = 5000  # values up to which their Gram matrix, 200 MB, is factored; that takes as long as some hundred iterations
+# values up to which their Gram matrix, 200 MB, is factored, which takes as long as some hundred iterations
+_MAX_DIRECT = 5000
 
 
 class SampledTerm(Term):
-    """A separable term seen through a sampling: ``B -> S (K (S' B) M)`` on values (n, m) at each sample's points."""
+    """A separable term on values (n, m) at the points of each sample: ``B -> S (K (S' B) M)``, S the sampling."""
 
     def __init__(self, term, sampling):
         self.term, self.sampling = term, sampling
@@ -32,7 +33,7 @@ class SampledTerm(Term):
         """Few values have a factorisation of the Gram matrix between them, many are solved for by iterations."""
         if self.term.as_separable() is None:
             return None
-        return "direct" if int(self.sampling.observed.sum()) <= _FEW else "iterative"
+        return "direct" if int(self.sampling.observed.sum()) <= _MAX_DIRECT else "iterative"
 
     def apply(self, B):
         return self.sampling.push(self.term.apply(self.sampling.pull(B)))
@@ -102,16 +103,16 @@ class SampledTerm(Term):
 class ScatteredFactors(Factors):
     """Factors of a map on some entries of arrays (n, m); on the others the map is zero."""
 
-    seen: np.ndarray  # (n m,) mask of the entries
+    observed: np.ndarray  # (n m,) mask of the entries
     inner: Factors  # factors of the map on columns (N, 1)
 
     @property
-    def every_penalty(self):
-        return self.inner.every_penalty
+    def serves_all_penalties(self):
+        return self.inner.serves_all_penalties
 
     def solve(self, R, shift, penalty):
         X = R.ravel() / shift
-        X[self.seen] = self.inner.solve(R.ravel()[self.seen][:, None], shift, penalty)[:, 0]
+        X[self.observed] = self.inner.solve(R.ravel()[self.observed][:, None], shift, penalty)[:, 0]
         return X.reshape(R.shape)
 
 
@@ -142,8 +143,8 @@ class KrylovFactors(Factors):
         """X with ``||X - X*|| <= error ||R|| / shift``; the residual of the system in U bounds the error."""
         eigenvalues = np.multiply.outer(self.values / penalty, np.maximum(self.mu, 0.0))
         goal = error**2 * shift * np.vdot(R, R)
-        U, left = self.U, R - self._values(self.U, penalty)
-        residual = self._adjoint(left, penalty) - shift * U
+        U, rest = self.U, R - self._values(self.U, penalty)
+        residual = self._adjoint(rest, penalty) - shift * U
         direction, rate = np.zeros_like(U), 1.0
         for _ in range(max_iter):
             if np.vdot(residual, residual) <= goal:
@@ -154,10 +155,10 @@ class KrylovFactors(Factors):
             values = self._values(direction, penalty)
             image = shift * direction + self._adjoint(values, penalty)
             length = rate / np.vdot(direction, image)
-            U, left, residual = U + length * direction, left - length * values, residual - length * image
+            U, rest, residual = U + length * direction, rest - length * values, residual - length * image
             self.n_iter += 1
         self.U = U
-        return left / shift
+        return rest / shift
 
     def _values(self, U, penalty):
         return self.sampling.push((self.Q @ (np.sqrt(self.values / penalty)[:, None] * U)) @ self.L.T)
