@@ -34,17 +34,17 @@ class FeatureMap(ABC):
         samples : ignored; the signature is that of a kernel, see ``expansion``
         """
         X, values = as_row_indexable(X), np.empty((0, self.n_components))
-        number = _num_samples(X)
-        for rows in self.row_slices(number):
+        m = _num_samples(X)
+        for rows in self.row_slices(m):
             block = self._checked_values(X, rows)
-            if len(block) == number:
+            if len(block) == m:
                 values = block
                 break
             if not len(values):
-                values = np.empty((number, self.n_components), dtype=block.dtype)
+                values = np.empty((m, self.n_components), dtype=block.dtype)
             values[rows] = block
         # all rows at once: ``values`` uses numpy's BLAS and ``finish`` scipy's, whose threads obstruct each other
-        return check_features(self.finish(values), number, self.n_components)
+        return check_features(self.finish(values), m, self.n_components)
 
     def blocks(self, X, rows=None) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield pairs (slice, Z of these rows), `rows` rows of X at a time; None for blocks of ``_BLOCK_ENTRIES``."""

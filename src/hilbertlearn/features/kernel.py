@@ -19,8 +19,8 @@ class FeatureKernel:
 
     inner: InputKernel
     map: FeatureMap
-    given: Any = None  # (N,) indices, among the samples given to fit, of the samples of the map; None for all
-    precomputed = False  # the features are computed, also where the inner kernel is precomputed
+    sample_indices: Any = None  # (N,) indices of the samples of the map among all samples of fit; None for all
+    precomputed = False  # the features are computed, also where the inner kernel is "precomputed"
     on_features = True
 
     @property
@@ -47,15 +47,15 @@ class FeatureKernel:
         return self.map(X)
 
     def __call__(self, X, samples=None):
-        """Compute features of checked inputs; precomputed kernel values are with all samples given to fit."""
-        if self.inner.precomputed and self.given is not None and X.shape[1] != len(self.given):
-            X = X[:, self.given]
+        """Compute features of checked inputs; precomputed kernel values are with all samples of fit."""
+        if self.inner.precomputed and self.sample_indices is not None and X.shape[1] != len(self.sample_indices):
+            X = X[:, self.sample_indices]
         return self.map(X)
 
     def kernel_expansion(self, W):
         """Express ``Z(x) W``, with coefficients W (r, d), by kernel values: (kernel, samples, indices, coefficients).
 
-        The indices are those of the samples among all given to fit. For landmarks no triangular solve is needed.
+        The indices are those of the samples among all samples of fit. For landmarks no triangular solve is needed.
         """
         columns = getattr(self.map, "columns", None)
         if columns is None:
@@ -63,10 +63,10 @@ class FeatureKernel:
         kernel, samples, C = self.map.expansion(W)
         if (columns < 0).any():  # the landmarks are not samples
             return kernel, samples, columns, C
-        indices = columns if self.given is None else self.given[columns]
+        indices = columns if self.sample_indices is None else self.sample_indices[columns]
         return kernel, samples, indices, C[columns] if self.inner.precomputed else C
 
-    def matrix(self, W):
+    def expansion_coefficients(self, W):
         """The coefficients of ``kernel_expansion``."""
         return self.kernel_expansion(W)[3]
 
@@ -87,7 +87,7 @@ class TransformerKernel(BaseEstimator):
         """Raise an error unless the transformer has fit and transform."""
         TransformerFeatures(self.transformer).validate()
 
-    def resolve(self, X, weights=None):
+    def resolve(self, X, sample_weight=None):
         """Fit the transformer to X."""
         return FittedTransformerKernel(TransformerFeatures(self.transformer).fit(InputKernel("linear"), X))
 
@@ -102,8 +102,8 @@ class FittedTransformerKernel:
         self.map = map
 
     def __call__(self, X, Z):
-        left = self.map(X)
-        return left @ (left if Z is X else self.map(Z)).T
+        features = self.map(X)
+        return features @ (features if Z is X else self.map(Z)).T
 
     def diagonal(self, X):
         """Compute ``k(x, x)`` (n,)."""

@@ -1,7 +1,7 @@
 """Selection of landmarks from the samples.
 
-METHODS : name -> function (pool, number, random) -> indices of landmarks in a pool of candidates. Landmarks that are
-already given are the first of the pool and the first of the result.
+METHODS : name -> function (pool, number, rng) -> indices of landmarks in a pool of candidates. Initial landmarks, of a
+smaller map that is extended, are the first of the pool and the first of the result.
 
 The pool holds all samples, or at most `_POOL` times the number r of landmarks, drawn at random. A selection from P
 candidates takes about P r^2 operations, the features of n samples n r^2. For 100 000 samples and 1000 landmarks the
@@ -67,16 +67,16 @@ class LandmarkCandidates:
         """Threshold below which remainders of diagonal entries (m,) are treated as zero."""
         return _ROUNDING * np.finfo(self.dtype).eps * max(diagonal.max(initial=0.0), np.finfo(np.float32).tiny)
 
-    def pool(self, number, random, given) -> LandmarkPool:
-        """Candidates for `number` landmarks: the given indices (k,), and others drawn by weight."""
-        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number)) - len(given)
+    def pool(self, number, rng, initial) -> LandmarkPool:
+        """Candidates for `number` landmarks: initial landmarks (k,) by index, and others drawn by weight."""
+        size = max(_LEAST_POOL * number, min(_POOL * number, _FACTOR_ENTRIES // number)) - len(initial)
         weights = self.weights.copy()
-        weights[given] = 0.0
-        others, mass = _draw_candidates(weights, size, _LEAST_POOL * number, random)
-        rows = np.concatenate([given, others])
+        weights[initial] = 0.0
+        others, mass = _draw_candidates(weights, size, _LEAST_POOL * number, rng)
+        rows = np.concatenate([initial, others])
         scale = mass.sum() / max(weights[others].sum(), np.finfo(float).tiny) if len(others) else 1.0
-        mass = np.concatenate([scale * self.weights[given], mass])
-        return LandmarkPool(self, rows, self.samples(rows), mass, len(given))
+        mass = np.concatenate([scale * self.weights[initial], mass])
+        return LandmarkPool(self, rows, self.samples(rows), mass, len(initial))
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,15 @@ class LandmarkPool:
     rows: np.ndarray  # (P,) indices among the samples
     inputs: Any
     weights: np.ndarray  # (P,)
-    n_given: int  # number of candidates, the first ones, that are already landmarks
+    n_initial: int  # number of initial landmarks, the first candidates
 
     def __len__(self):
         return len(self.rows)
 
     @property
-    def given(self):
-        """Indices in the pool of the given landmarks."""
-        return np.arange(self.n_given)
+    def initial(self):
+        """Indices in the pool of the initial landmarks."""
+        return np.arange(self.n_initial)
 
     def diagonal(self):
         """``k(x, x)`` (P,) of the candidates."""
@@ -108,56 +108,56 @@ class LandmarkPool:
         inputs = self.inputs if rows is None else _safe_indexing(self.inputs, rows)
         return self.candidates.kernel(inputs, _safe_indexing(self.inputs, columns))
 
-    def fill_up(self, selected, number, random):
+    def fill_up(self, selected, number, rng):
         """Add random candidates to the selected ones, up to `number`."""
         weights = self.weights.copy()
         weights[selected] = 0.0
-        return np.concatenate([selected, _draw(weights, number - len(selected), random)])
+        return np.concatenate([selected, _draw(weights, number - len(selected), rng)])
 
 
-def _draw(weights, size, random):
+def _draw(weights, size, rng):
     """Draw `size` distinct indices in proportion to weights; all with positive weight if there are fewer."""
     positive = np.flatnonzero(weights)
     if len(positive) <= size:
-        return random.permutation(positive)
+        return rng.permutation(positive)
     share = weights[positive] / weights[positive].sum()
-    return random.choice(positive, size, replace=False, p=None if (share == share[0]).all() else share)
+    return rng.choice(positive, size, replace=False, p=None if (share == share[0]).all() else share)
 
 
-def _draw_candidates(weights, size, least, random):
+def _draw_candidates(weights, size, min_distinct, rng):
     """Draw distinct indices in proportion to weights; return them with their masses.
 
     All indices if there are at most `size`. Else `size` draws with replacement, in which samples of large weight occur
-    several times. If fewer than `least` are distinct, others are added.
+    several times. If fewer than `min_distinct` are distinct, others are added.
     """
     positive = np.flatnonzero(weights)
     if len(positive) <= size:
         return positive, weights[positive]
     if (weights[positive] == weights[positive[0]]).all():
-        return _draw(weights, size, random), np.ones(size)
+        return _draw(weights, size, rng), np.ones(size)
     expected = size / weights.sum() * weights
-    counts = random.multinomial(size, weights / weights.sum())
+    counts = rng.multinomial(size, weights / weights.sum())
     distinct = np.flatnonzero(counts)
-    others = _draw(np.where(counts > 0, 0.0, weights), max(0, least - len(distinct)), random)
+    others = _draw(np.where(counts > 0, 0.0, weights), max(0, min_distinct - len(distinct)), rng)
     return np.concatenate([distinct, others]), np.concatenate([counts[distinct], expected[others]])
 
 
-def uniform(pool, number, random):
+def uniform(pool, number, rng):
     """Random samples, drawn in proportion to their weights."""
-    return pool.fill_up(pool.given, number, random)
+    return pool.fill_up(pool.initial, number, rng)
 
 
-def pivoted(pool, number, random):
+def pivoted(pool, number, rng):
     """Pivots of a randomly pivoted Cholesky decomposition, drawn in proportion to the remaining diagonal.
 
     Chen, Epperly, Tropp & Webber, Randomly pivoted Cholesky, 2025. Pivots are drawn in blocks with rejection, which has
     the same distribution as one by one (Epperly, Tropp & Webber, Embrace rejection, 2024).
     """
-    return _pivots(pool, number, random)[0]
+    return _pivots(pool, number, rng)[0]
 
 
-def _pivots(pool, number, random):
-    """Indices of pivots, given ones first, and the factor (P, k) of the Gram matrix of the pool."""
+def _pivots(pool, number, rng):
+    """Indices of pivots, initial landmarks first, and the factor (P, k) of the Gram matrix of the pool."""
     factor = np.empty((len(pool), number), dtype=pool.candidates.dtype, order="F")
     tolerance = _ROUNDING * float(np.finfo(factor.dtype).eps)
     *_, (pivots, _) = random_pivots(
@@ -166,16 +166,16 @@ def _pivots(pool, number, random):
         factor,
         pool.weights,
         tolerance,
-        random,
-        given=pool.given,
+        rng,
+        given=pool.initial,
         entries=lambda positions: pool.values(positions, positions),
     )
-    independent = np.count_nonzero(pivots < pool.n_given)  # given landmarks that are linearly independent
-    others = pivots[independent:][: number - pool.n_given]
-    return np.concatenate([pool.given, others]), factor[:, : independent + len(others)]
+    n_independent = np.count_nonzero(pivots < pool.n_initial)  # initial landmarks that are linearly independent
+    others = pivots[n_independent:][: number - pool.n_initial]
+    return np.concatenate([pool.initial, others]), factor[:, : n_independent + len(others)]
 
 
-def leverage(pool, number, random):
+def leverage(pool, number, rng):
     """Samples drawn in proportion to approximate ridge leverage scores ``(K (K + s I)^-1)_ii``.
 
     Musco & Musco, Recursive sampling for the Nyström method, 2017. Scores are computed from half as many samples as
@@ -184,18 +184,18 @@ def leverage(pool, number, random):
     size, levels = max(1, number // 2), [len(pool)]
     while levels[-1] > 2 * size:
         levels.append(levels[-1] // 2)
-    order = random.permutation(len(pool))
+    order = rng.permutation(len(pool))
     sample, probability = order[:size], np.ones(len(order[:size]))
     for level in reversed(levels[1:]):
         subset = order[:level]
         scores = _scores(pool, sample, probability, subset)
         share = np.minimum(1.0, scores * (size / scores.sum()))
-        kept = random.uniform(size=level) < share
-        if kept.any():
-            sample, probability = subset[kept], share[kept]
+        is_drawn = rng.uniform(size=level) < share
+        if is_drawn.any():
+            sample, probability = subset[is_drawn], share[is_drawn]
     scores = _scores(pool, sample, probability)
-    scores[: pool.n_given] = 0.0
-    return np.concatenate([pool.given, _draw(scores, number - pool.n_given, random)])
+    scores[: pool.n_initial] = 0.0
+    return np.concatenate([pool.initial, _draw(scores, number - pool.n_initial, rng)])
 
 
 def _scores(pool, sample, probability, subset=None):
@@ -217,27 +217,27 @@ def _scores(pool, sample, probability, subset=None):
     return np.clip(weights * residual / penalty, np.finfo(float).eps * weights, 1.0)
 
 
-def _penalty(values, goal):
-    """The penalty s with ``sum values / (values + s) = goal``, by bisection; above rounding."""
+def _penalty(values, dimension):
+    """The penalty s with ``sum values / (values + s) = dimension``, by bisection; above rounding."""
     values = values.clip(0.0)
     largest = max(values.max(), np.finfo(np.float32).tiny)
     low, high = np.log(largest * _ROUNDING * np.finfo(float).eps * len(values)), np.log(largest * len(values))
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if (values / (values + np.exp(middle))).sum() > goal else (low, middle)
+        low, high = (middle, high) if (values / (values + np.exp(middle))).sum() > dimension else (low, middle)
     return np.exp(high)
 
 
-def medoids(pool, number, random):
+def medoids(pool, number, rng):
     """Samples nearest to the centres of clusters, in leading coordinates of the kernel.
 
     Zhang, Tsang & Kwok, Improved Nyström low-rank approximation, 2008, use the centres, which do not exist for objects.
     Coordinates are features of a few random pivots. Centres start at these pivots, so that rare clusters have one, and
-    at random samples. A few iterations of Lloyd's algorithm follow, in which given landmarks are fixed.
+    at random samples. A few iterations of Lloyd's algorithm follow, in which initial landmarks are fixed.
     """
-    coordinates = min(max(1, int(_COORDINATES * number)), _MOST_COORDINATES)
-    pivots, V = _pivots(pool, max(coordinates, pool.n_given), random)
-    V, start = V.astype(np.float32), pool.fill_up(pivots, number, random)
+    n_coordinates = min(max(1, int(_COORDINATES * number)), _MOST_COORDINATES)
+    pivots, V = _pivots(pool, max(n_coordinates, pool.n_initial), rng)
+    V, start = V.astype(np.float32), pool.fill_up(pivots, number, rng)
     centres = V[start]
     for _ in range(_ROUNDS):
         nearest, _distance = _nearest(V, centres)
@@ -246,10 +246,10 @@ def medoids(pool, number, random):
         )
         mass = np.asarray(cells.sum(axis=1)).ravel()
         free = np.flatnonzero(mass > 0)
-        free = free[free >= pool.n_given]
+        free = free[free >= pool.n_initial]
         centres[free] = (cells @ V)[free] / mass[free, None]
     selected = _closest(pool, *_nearest(V, centres))
-    return np.concatenate([pool.given, random.permutation(pool.fill_up(selected, number, random)[pool.n_given :])])
+    return np.concatenate([pool.initial, rng.permutation(pool.fill_up(selected, number, rng)[pool.n_initial :])])
 
 
 def _nearest(V, centres):
@@ -264,11 +264,11 @@ def _nearest(V, centres):
 
 
 def _closest(pool, nearest, distance):
-    """The given candidates, and for each other centre the closest candidate of positive weight."""
-    free = np.flatnonzero((nearest >= pool.n_given) & (np.arange(len(pool)) >= pool.n_given) & (pool.weights > 0))
+    """The initial landmarks, and for each other centre the closest candidate of positive weight."""
+    free = np.flatnonzero((nearest >= pool.n_initial) & (np.arange(len(pool)) >= pool.n_initial) & (pool.weights > 0))
     order = free[np.lexsort((distance[free], nearest[free]))]
     _, first = np.unique(nearest[order], return_index=True)
-    return np.concatenate([pool.given, order[first]])
+    return np.concatenate([pool.initial, order[first]])
 
 
 METHODS = {"medoids": medoids, "pivoted": pivoted, "leverage": leverage, "uniform": uniform}

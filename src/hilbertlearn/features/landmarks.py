@@ -93,15 +93,15 @@ class Landmarks(BaseEstimator):
         _check_scalar(kernel)
         X = as_row_indexable(X)
         if self.points is not None:
-            return _map_of_points(kernel, _checked_points(self.points, kernel, X))
+            return _map_from_points(kernel, _check_points(self.points, kernel, X))
         candidates = LandmarkCandidates.from_samples(kernel, X, weights)
-        given = np.empty(0, dtype=int) if start is None else start.columns
-        if start is not None and len(given) >= self.n_components:
+        initial = np.empty(0, dtype=int) if start is None else start.columns
+        if start is not None and len(initial) >= self.n_components:
             return start.head(self.n_components)
-        random = check_random_state(self.random_state)
+        rng = check_random_state(self.random_state)
         number = min(self.n_components, np.count_nonzero(candidates.weights))
-        pool = candidates.pool(number, random, given)
-        selected = METHODS[self.method](pool, number, random)
+        pool = candidates.pool(number, rng, initial)
+        selected = METHODS[self.method](pool, number, rng)
         return _fit_map(candidates, pool.rows[selected], None if start is None else start.root)
 
 
@@ -116,8 +116,8 @@ def _check_scalar(kernel):
         )
 
 
-def _checked_points(points, kernel, X):
-    """Given landmarks, checked to have the form of the samples X."""
+def _check_points(points, kernel, X):
+    """Return the landmarks of the setting `points`; raise an error unless they have the form of the samples X."""
     if kernel.precomputed:
         raise ValueError("Landmarks: points are inputs, and kernel='precomputed' has none; set points=None")
     if not isinstance(points, list):
@@ -128,11 +128,11 @@ def _checked_points(points, kernel, X):
         raise ValueError(f"Landmarks: points have {points.shape[1]} columns, and X has {X.shape[1]}; give as many")
     values = points.data if scipy.sparse.issparse(points) else points
     if getattr(values, "dtype", np.dtype(object)).kind == "f" and not np.isfinite(values).all():
-        raise ValueError("Landmarks: points contain NaN or infinity; leave those out")
+        raise ValueError("Landmarks: points contain NaN or infinity; leave these landmarks out")
     return points
 
 
-def _map_of_points(kernel, points) -> LandmarkMap:
+def _map_from_points(kernel, points) -> LandmarkMap:
     """The map of given landmarks, without linearly dependent ones."""
     candidates = LandmarkCandidates.from_samples(kernel, points, None)
     return _fit_map(candidates, np.arange(candidates.n)).detach()
@@ -144,13 +144,12 @@ def _fit_map(candidates, columns, root=None) -> LandmarkMap:
         return LandmarkMap(candidates.kernel, None, columns, np.empty((0, 0)), candidates.n)
     inputs = candidates.samples(columns)
     K = candidates.kernel.training_gram(_as_float64(inputs))
-    root, kept = independent_root(K, candidates.rounding(K.diagonal()), root)
-    independent = columns[kept]
+    root, independent = independent_root(K, candidates.rounding(K.diagonal()), root)
     if candidates.kernel.precomputed:
         inputs = None
-    elif len(kept) < len(columns):
-        inputs = candidates.samples(independent)
-    return LandmarkMap(candidates.kernel, inputs, independent, root, candidates.n)
+    elif len(independent) < len(columns):
+        inputs = candidates.samples(columns[independent])
+    return LandmarkMap(candidates.kernel, inputs, columns[independent], root, candidates.n)
 
 
 def _as_float64(X):

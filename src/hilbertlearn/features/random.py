@@ -19,9 +19,10 @@ from sklearn.utils import check_random_state
 from .. import kernels
 from .._utils.validation import check_number
 from ..kernels import InputKernel
+from ..kernels.stationary import MATERN
 from .base import FeatureMap
 
-_NU = {"rbf": math.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5, "matern": 1.5}
+_NU = {"rbf": math.inf, **MATERN}  # smoothness of kernels with a known spectral density
 
 
 class RandomFeatures(BaseEstimator):
@@ -75,18 +76,18 @@ class RandomFeatures(BaseEstimator):
             The map with its frequencies.
         """
         check_number(self.n_components, "RandomFeatures: n_components", low=1, integer=True)
-        nu, gamma = _spectrum(kernel)
+        nu, gamma = _spectral_density(kernel)
         if getattr(X, "ndim", 0) != 2:
             raise ValueError("feature_map: RandomFeatures take rows of numbers (n, p); give features.Landmarks()")
-        random, pairs, p = check_random_state(self.random_state), self.n_components // 2, X.shape[1]
-        directions = (_orthogonal if self.orthogonal else _independent)(random, p, pairs)
+        rng, number, p = check_random_state(self.random_state), self.n_components // 2, X.shape[1]
+        directions = (_orthogonal_frequencies if self.orthogonal else _independent_frequencies)(rng, p, number)
         if nu < math.inf:  # a Gaussian over the root of a chi-squared mean is t distributed
-            directions *= np.sqrt(2 * nu / random.chisquare(2 * nu, size=pairs))
+            directions *= np.sqrt(2 * nu / rng.chisquare(2 * nu, size=number))
         return RandomMap(math.sqrt(2 * gamma) * directions)
 
 
-def _spectrum(kernel):
-    """(nu, gamma) of a kernel with a known spectral density; nu is infinite for the Gaussian kernel."""
+def _spectral_density(kernel):
+    """The parameters (nu, gamma) of the spectral density of a kernel; nu is infinite for the Gaussian kernel."""
     inner, gamma = kernel.kernel, kernel.gamma
     if isinstance(inner, kernels.Matern):
         return float(inner.nu), inner.gamma
@@ -100,19 +101,19 @@ def _spectrum(kernel):
     return _NU[inner], gamma
 
 
-def _independent(random, p, number):
+def _independent_frequencies(rng, p, number):
     """Frequencies (p, number) with independent Gaussian entries."""
-    return random.normal(size=(p, number))
+    return rng.normal(size=(p, number))
 
 
-def _orthogonal(random, p, number):
+def _orthogonal_frequencies(rng, p, number):
     """Gaussian frequencies (p, number), orthogonal within blocks of p: random rotations with chi distributed norms."""
     blocks = []
     for start in range(0, number, p):
-        Q, R = np.linalg.qr(random.normal(size=(p, p)))
+        Q, R = np.linalg.qr(rng.normal(size=(p, p)))
         Q *= np.sign(np.diag(R))  # makes Q uniform over the rotations
         blocks.append(Q[:, : number - start])
-    return np.hstack(blocks) * np.sqrt(random.chisquare(p, size=number))
+    return np.hstack(blocks) * np.sqrt(rng.chisquare(p, size=number))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,13 +21,13 @@ from .products import AxisProduct, LevelCoupling
 from .settings import Covariance, Decay, Identity, Integral, LearnedOperator, TaskGraph, task_similarity
 
 __all__ = [
-    "LevelCoupling",
+    "AxisProduct",
     "Covariance",
     "Decay",
     "Identity",
     "Integral",
     "LearnedOperator",
-    "AxisProduct",
+    "LevelCoupling",
     "TaskGraph",
     "task_similarity",
 ]

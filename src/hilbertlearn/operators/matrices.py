@@ -45,20 +45,20 @@ def operator_matrix(operator, Y, weights=None, space=None, name="operator"):
     """
     if operator is None:
         return None
-    M = _matrix_of(operator, Y, weights, space, name)
+    M = _unchecked_matrix(operator, Y, weights, space, name)
     if M is None:
         return None
     d = Y.shape[1]
     if M.shape != (d, d):
         raise ValueError(f"{name} must have shape {(d, d)}, one row an output, got {M.shape}")
     if isinstance(M, Kronecker):
-        return Kronecker(f if isinstance(f, int) else _checked(f, name) for f in M.factors)
+        return Kronecker(f if isinstance(f, int) else _check_psd(f, name) for f in M.factors)
     if np.abs(M - np.eye(d)).max() <= _IDENTITY_TOLERANCE:
         return None
-    return _checked(M, name)
+    return _check_psd(M, name)
 
 
-def _matrix_of(operator, Y, weights, space, name):
+def _unchecked_matrix(operator, Y, weights, space, name):
     """The unchecked matrix (d, d) of a name, an object or an array; None for the identity."""
     if isinstance(operator, str) and operator == "auto" and space is not None:
         return kronecker([*(axis.default_operator for axis in space.axes), None], space.sizes)
@@ -68,10 +68,10 @@ def _matrix_of(operator, Y, weights, space, name):
         raise TypeError(f"{name} must be an object, got the class {operator.__name__}; pass {operator.__name__}()")
     if hasattr(operator, "matrix"):
         return operator.matrix(Y, weights, space)
-    return _matrix_of_array(operator, space, name)
+    return _matrix_from_array(operator, space, name)
 
 
-def _matrix_of_array(operator, space, name):
+def _matrix_from_array(operator, space, name):
     """A given matrix; on functions of one variable it acts on the atoms."""
     try:
         M = np.asarray(operator, dtype=float)
@@ -93,6 +93,6 @@ def _matrix_of_array(operator, space, name):
     return axis.operator_from_atoms(M)
 
 
-def _checked(M, name):
-    """The matrix; an error if it is not positive semi-definite."""
+def _check_psd(M, name):
+    """Return the matrix; raise an error unless it is positive semi-definite."""
     return check_symmetric_psd(M, name, "pass a positive semi-definite matrix or an object of hilbertlearn.operators")

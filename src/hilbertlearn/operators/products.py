@@ -35,8 +35,8 @@ class AxisProduct(OutputOperator):
     >>> from hilbertlearn import FunctionalRegressor, operators
     >>> X, t = np.linspace(1, 2, 20)[:, None], np.linspace(0, 1, 15)
     >>> Y = np.stack([np.sin(X * t), np.sin(X * t) + t], axis=2)  # two curves a sample
-    >>> between = operators.AxisProduct(curves=operators.Covariance())
-    >>> FunctionalRegressor(operator=between, alpha=1e-3).fit(X, Y).predict([[1.5]]).shape
+    >>> product = operators.AxisProduct(curves=operators.Covariance())
+    >>> FunctionalRegressor(operator=product, alpha=1e-3).fit(X, Y).predict([[1.5]]).shape
     (1, 15, 2)
     """
 
@@ -48,16 +48,16 @@ class AxisProduct(OutputOperator):
             raise ValueError("operator=AxisProduct acts on functions of a variable; use FunctionalRegressor")
         factors = []
         for k, axis in enumerate([*space.axes, None]):
-            along, repeats = space.unfold(Y, k), len(Y) and math.prod(space.sizes) // space.sizes[k]
-            repeated = np.repeat(np.ones(len(Y)) if weights is None else weights, repeats)
-            setting, part = (self.curves, None) if axis is None else (self.domain, space.restrict_to_axis(k))
+            n_rows = len(Y) and math.prod(space.sizes) // space.sizes[k]  # rows of a sample along this axis
+            row_weights = np.repeat(np.ones(len(Y)) if weights is None else weights, n_rows)
+            setting, axis_space = (self.curves, None) if axis is None else (self.domain, space.restrict_to_axis(k))
             if as_learned(setting) is not None:
                 raise ValueError(
                     "AxisProduct: LearnedOperator is for all coordinates at once; use operator=LearnedOperator()"
                 )
             if axis is None and isinstance(setting, (Integral, AxisProduct)):
                 raise ValueError("AxisProduct: curves has no domain to integrate over; give a matrix or Covariance()")
-            factors.append(operator_matrix(setting, along, repeated, part))
+            factors.append(operator_matrix(setting, space.unfold(Y, k), row_weights, axis_space))
         return Kronecker(size if f is None else f for f, size in zip(factors, space.sizes, strict=True))
 
 
@@ -84,8 +84,8 @@ class LevelCoupling(OutputOperator):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import operators
-    >>> between = operators.LevelCoupling(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
-    >>> M = between.matrix(np.zeros((4, 3)))  # one output at three levels
+    >>> coupling = operators.LevelCoupling(None, levels=[0.1, 0.5, 0.9], coupling=5.0)
+    >>> M = coupling.matrix(np.zeros((4, 3)))  # one output at three levels
     >>> (M @ np.eye(3)).round(2)
     array([[1.  , 0.45, 0.04],
            [0.45, 1.  , 0.45],

@@ -253,6 +253,7 @@ FORMER: dict[str, str] = {
 
 # attributes of classes in files of earlier versions: names now, None for attributes that are gone; also for subclasses
 FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
+    "features.FeatureKernel": {"given": "sample_indices"},
     "features.LandmarkMap": {"knows_outputs": None},
     "features.Landmarks": {"moves": None},
     "links.LinkPredictor": {"_state_": "link_state_"},

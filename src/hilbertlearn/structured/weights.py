@@ -30,7 +30,7 @@ class RidgeWeights:
         """
         penalty, root = alpha * data.weights.sum(), np.sqrt(data.weights)
         if kernel is not None:
-            direct = kernel.matrix(term.weights_from(penalty))
+            direct = kernel.expansion_coefficients(term.weights_from(penalty))
             return cls(None, penalty, root, data.centered, direct=direct)
         factors, n = term.factor(ONCE) if factors is None else factors, len(data.weights)
         detached = factors.detached(1.0, penalty)
