@@ -2,14 +2,14 @@
 A band around a whole curve
 ===========================
 
-An interval at each time says little about a curve: even if each holds nine of ten values, far fewer curves stay
-inside everywhere. A simultaneous band holds the whole curve with the probability that was asked for, whatever the
-model and the noise.
+An interval at each time says little about a curve: even if each interval contains nine of ten values, far fewer
+curves are inside at all times. A simultaneous band contains the whole curve with a given probability, for any model
+and any noise.
 """
 
 # %%
-# Births per woman of the World Bank, which come with the package: from the years before 1985 the years after it, for
-# countries without gaps.
+# The data are births per woman of the World Bank, included in the package. The years from 1985 on are predicted from
+# the years before, for countries without gaps.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,7 +22,7 @@ X, Y, countries = data.X[whole], data.Y[whole], data.countries[whole]
 years = data.years_out.astype(float)
 
 # %%
-# Five splits into 130 countries and the rest. ``method_`` is "jackknife+": models without each country, in closed
+# There are five splits with 130 training countries each. ``method_`` is "jackknife+": leave-one-out models in closed
 # form.
 
 inside, widths = {"band": [], "intervals": []}, []
@@ -40,7 +40,7 @@ for name, values in inside.items():
 print(f"method {model.method_}, mean width of the band {np.mean(widths):.2f} births per woman")
 
 # %%
-# Three countries of the last split: the band, the prediction and what came.
+# Three countries of the last split: the band, the prediction and the observed values.
 
 shown = np.argsort(X[test, -1])[[2, len(test) // 2, -5]]
 figure, ax = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
@@ -50,11 +50,11 @@ plotting.plot_curves(
 for i in shown:
     ax.annotate(countries[test[i]], (years[-1], Y[test[i], -1]), xytext=(4, 0), textcoords="offset points", va="center",
                 fontsize="small", annotation_clip=False)  # fmt: skip
-ax.set(xlabel="", ylabel="births per woman", title="bands that hold the whole curve in nine of ten cases")
+ax.set(xlabel="", ylabel="births per woman", title="simultaneous bands of level 0.9")
 ax.legend(frameon=False)
 plt.show()
 
 # %%
-# A band knows nothing of what is possible: that of Canada goes below zero. Countries are no random draws from one
-# law, neighbours are alike, and the promise is one of probability: it holds on average over splits, not for each of
-# them.
+# A band does not know that births are positive: the band of Canada goes below zero. Countries are not independent
+# draws from one law, since neighbours are similar. The guarantee is a probability: it holds on average over splits,
+# not for each split.

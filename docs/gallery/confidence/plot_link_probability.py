@@ -2,13 +2,13 @@
 Probabilities of links
 ======================
 
-Scores of links say which pair is likelier than which. A calibrated probability says how likely: of pairs with 0.3,
-three in ten should be links. Here links of a network are hidden, and probabilities compared with what the hidden
-pairs are.
+Scores of links order pairs. A calibrated probability also says how likely a link is: of pairs with 0.3, three in ten
+should be links. This example hides links of a network and compares the probabilities with the hidden pairs.
 """
 
 # %%
-# A network of 200 nodes in three classes, with features that tell of its structure. A quarter of all pairs is hidden.
+# The network has 200 nodes in three classes, and features that depend on its structure. A quarter of all pairs is
+# hidden.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,8 +29,8 @@ probability = model.predict_probability([tuple(pair) for pair in pairs.tolist()]
 linked = adjacency[pairs[:, 0], pairs[:, 1]] > 0
 
 # %%
-# Scores as they are, squeezed between 0 and 1 by the logistic function, are log odds that were learnt from links held
-# out; the calibrated ones are corrected by links that were left out of everything.
+# The scores are cross-validated log odds; the logistic function maps them to probabilities. The calibrated
+# probabilities are corrected by links that no model was fitted to.
 
 plain = 1 / (1 + np.exp(-LinkPredictor().fit(network.X, known).pair_scores()[pairs[:, 0], pairs[:, 1]]))
 figure, ax = plt.subplots(figsize=(5.4, 4.8), layout="constrained")
@@ -50,4 +50,4 @@ plt.show()
 print(f"{linked.mean():.1%} of the hidden pairs are links; {probability.mean():.1%} is the mean probability")
 
 # %%
-# Where links are likely both are right; where they are not, the calibrated probabilities are nearer to the truth.
+# Both are accurate for likely links; for unlikely links the calibrated probabilities are closer to the truth.

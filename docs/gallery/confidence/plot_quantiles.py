@@ -2,12 +2,13 @@
 Quantiles that do not cross
 ===========================
 
-Where noise grows with the input, one number says too little. ``QuantileRegressor`` finds several conditional
-quantiles at once and keeps them in order, as a constraint of the problem.
+If the noise depends on the input, a mean is not enough. ``QuantileRegressor`` estimates several conditional quantiles
+jointly; their order is a constraint of the problem.
 """
 
 # %%
-# A sine whose noise grows and is skewed. True quantiles are known, so that errors can be measured.
+# The data are a sine with skewed noise that grows with the input. The true quantiles are known, so that errors can be
+# measured.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +30,7 @@ y = np.sin(6 * X[:, 0]) + (0.1 + 0.6 * X[:, 0]) * rng.gumbel(size=1200)
 grid = np.linspace(0, 1, 200)[:, None]
 
 # %%
-# Beside it: gradient boosting of scikit-learn, one model for each level.
+# For comparison: gradient boosting of scikit-learn, one model for each level.
 
 model = QuantileRegressor(levels, kernel="rbf", gamma=4.0, non_crossing=True).fit(X[:200], y[:200])
 ours = model.predict(grid)
@@ -52,10 +53,10 @@ right.get_legend().remove()
 plt.show()
 
 # %%
-# Coverage with a promise
-# -----------------------
-# Quantiles are estimates. Around them ``ConformalPredictor`` makes intervals whose coverage is promised, and whose
-# width still follows the input.
+# Guaranteed coverage
+# -------------------
+# Quantiles are estimates. ``ConformalPredictor`` computes intervals with guaranteed coverage from them; their width
+# still depends on the input.
 
 sets = ConformalPredictor(
     QuantileRegressor((0.05, 0.95), kernel="rbf", gamma=4.0, alpha=model.alpha_), level=0.9, random_state=0
@@ -66,4 +67,5 @@ for name, rows in (("left", ~half), ("right", half)):
     print(f"{name:6} half: {inside[rows].mean():.0%} inside, mean width {(high - low)[rows].mean():.2f}")
 
 # %%
-# The intervals are nearly twice as wide on the right, where the noise is, and hold a little more than was promised.
+# The intervals are nearly twice as wide on the right, where the noise is larger, and their coverage is a little above
+# the level.

@@ -2,12 +2,12 @@
 Sets of rankings
 ================
 
-A predicted ranking may be uncertain: a conformal set has all rankings that conform, and the true one is among them
-with the probability that was asked for. Where the input decides, the set is small.
+A predicted ranking may be uncertain. A conformal set contains all plausible rankings; it contains the true one with a
+given probability. The set is small if the input determines the ranking.
 """
 
 # %%
-# Four products, ranked by customers of different age and income; near some lines customers are undecided.
+# Customers of different age and income rank four products; near some lines they are undecided.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +25,7 @@ print(f"{sets.contains(ranks[300:]).mean():.0%} of the true rankings are in thei
 print(f"the first guess alone is right for {np.mean((model.predict(X[300:]) == ranks[300:]).all(axis=1)):.0%}")
 
 # %%
-# Of 24 rankings, how many conform? Sets are large where lines of indifference meet.
+# The number of rankings in the set, of 24 possible ones. Sets are large where lines of indifference meet.
 
 grid = np.stack(np.meshgrid(np.linspace(-1, 1, 45), np.linspace(-1, 1, 45)), axis=-1).reshape(-1, 2)
 sizes = model.predict_set(grid).sizes.reshape(45, 45)
@@ -40,11 +40,10 @@ right.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# One customer, with the rankings that conform, best first, as orders of the products A to D.
+# The set of one customer, best ranking first, as orders of the products A to D.
 
 names = np.array(list("ABCD"))
 print(X[300].round(2), ["".join(names[np.argsort(row)]) for row in sets[0]])
 
 # %%
-# More true rankings are in their sets than was asked for: sets have whole numbers of rankings, and ties count as a
-# whole.
+# The coverage is above the level: the size of a set is an integer, and tied rankings are included together.

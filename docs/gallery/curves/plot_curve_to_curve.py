@@ -2,14 +2,14 @@
 From a curve to a curve
 =======================
 
-Births per woman before 1980 are one curve, those from 1980 to 2011 another. Both are functions of time, and the model
-goes from functions to functions. Beside it are ridge regression from the 20 numbers to the 32, and "it stays as it
-is".
+The input is the curve of births per woman before 1980, the output the curve from 1980 to 2011. The model maps
+functions to functions. It is compared with ridge regression from 20 numbers to 32, and with a repetition of the last
+value.
 """
 
 # %%
-# The data come with the package (World Bank, CC BY 4.0). Countries with gaps stay in: some have values in a few years
-# only.
+# The data are included in the package (World Bank, CC BY 4.0). Countries with gaps are used too: some have values in
+# a few years only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,6 +59,5 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Ridge regression, which is linear, is as good to within the differences between splits: most of the future is in
-# level and slope of the past. What it does not have are the gaps, which cost it some countries, and predictions at
-# any time between.
+# Ridge regression, which is linear, is as accurate within the differences between splits: level and slope of the past
+# determine most of the future. But it cannot use countries with gaps, and does not predict at other times.

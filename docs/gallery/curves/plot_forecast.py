@@ -2,13 +2,13 @@
 A time series forecast as a curve
 =================================
 
-The next two years of the Pacific's temperature from the last three. A forecast is a curve, and the model predicts it
-as a whole, not step by step. Around it is a band that should hold the whole curve in nine of ten cases.
+The task is to predict two years of the Pacific's temperature from the three years before. A forecast is a curve, and
+the model predicts it as a whole, not step by step. A simultaneous band has a target coverage of 0.9.
 """
 
 # %%
-# Quarterly sea-surface temperatures of the region Niño 3 come with PyWavelets. Models learn from quarters whose
-# forecasts end before 1985; calibrated on the next ten years, they are judged on what follows.
+# Quarterly sea-surface temperatures of the region Niño 3 are included in PyWavelets. Models are fitted to quarters
+# whose forecasts end before 1985, calibrated on the next ten years, and tested on the following ones.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,8 +27,8 @@ recent = np.flatnonzero((start >= 1985) & (start + ahead / 4 < 1995))
 test = np.flatnonzero(start >= 1995)
 
 # %%
-# Windows overlap, and neighbours tell of each other: the calibration quarters are left out as one block (``cv`` with
-# one split), not at random.
+# Windows overlap, so that neighbours are dependent: the calibration quarters are one block (``cv`` with one split),
+# not a random subset.
 
 fitted = np.concatenate([train, recent])
 split = [(np.arange(len(train)), np.arange(len(train), len(fitted)))]
@@ -63,7 +63,7 @@ panels[0].legend(frameon=False, fontsize="small", loc="upper left")
 plt.show()
 
 # %%
-# For the first year the curve is better than ridge regression, for the second both are the same; both are better than
-# last year again and than the mean of the past. Fewer curves are inside than the nine of ten that were promised:
-# windows that overlap are not exchangeable, years to come are not those of the calibration, and the great Niño of
-# 1997 left the band.
+# For the first year the curve is more accurate than ridge regression, for the second both are the same; both are
+# better than a repetition of the last year and than the mean of the past. The coverage is below the level:
+# overlapping windows are not exchangeable, later years differ from the calibration years, and the strong Niño of 1997
+# is outside the band.

@@ -1,15 +1,15 @@
 """
-Curves seen at a few points each
-================================
+Curves observed at a few points each
+====================================
 
-Concentrations of a drug after a dose, in patients of different weight, age and kidney function. From each patient
-there are three to seven blood samples, at times of their own: no two curves share a grid. The model predicts the
-whole curve of a new patient from what is known beforehand.
+The outputs are concentrations of a drug after a dose, in patients of different weight, age and kidney function. Each
+patient has three to seven blood samples, at different times: no two curves share a grid. The model predicts the whole
+curve of a new patient from weight, age and kidney function.
 """
 
 # %%
-# The curves are those of a one-compartment model, with noise: absorbed at one rate, excreted at another, which
-# depends on the patient.
+# The curves follow a one-compartment model, with noise: the drug is absorbed at one rate and excreted at another,
+# which depends on the patient.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,7 +35,7 @@ seen = IrregularFunctions(times, values, domain=(0, 24))
 print(seen)
 
 # %%
-# Curves are sums of twelve splines. Beside it, trees that take the time as one more input.
+# Curves are sums of twelve splines. For comparison: trees with the time as a further input.
 
 model = FunctionalRegressor(space=spaces.BSpline(12)).fit(X[:120], seen)
 predicted = model.predict(X[120:], grid=hours).to_array()
@@ -57,5 +57,5 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Five points of a curve say little about that curve; a hundred curves with five points each say a lot about all of
-# them.
+# Five points of a curve carry little information about that curve; a hundred curves with five points each carry much
+# about all of them.

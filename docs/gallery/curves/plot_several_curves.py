@@ -1,14 +1,14 @@
 """
-Several curves a sample
-=======================
+Several curves per sample
+=========================
 
-A ball is thrown: its two coordinates are two curves over time, and they belong together. Inputs are speed, angle,
-drag and wind; outputs are arrays (samples, times, curves). One operator relates times, another the curves. For half
-of the balls the camera has lost the height.
+A ball is thrown: its two coordinates are two related curves over time. Inputs are speed, angle, drag and wind;
+outputs are arrays (samples, times, curves). One operator relates times, another the curves. For half of the balls the
+height was not recorded.
 """
 
 # %%
-# Paths by small steps of Newton's law, with noise of a camera.
+# Paths are integrated from Newton's law in small steps, with measurement noise.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -42,14 +42,14 @@ seen[::2, :, 1] = np.nan
 
 # %%
 # ``operators.Integral("rbf", 10)`` makes predictions smooth in time; ``Covariance`` is computed from the outputs.
-# Nearest neighbours take no gaps and get the complete paths.
+# Nearest neighbours do not support gaps and are fitted to the complete paths.
 
 smooth = operators.Integral("rbf", 10.0)
 models = {
     "curves related": FunctionalRegressor(
         "rbf", grid=times, operator=operators.AxisProduct(smooth, operators.Covariance())
     ),
-    "each for itself": FunctionalRegressor("rbf", grid=times, operator=operators.AxisProduct(smooth)),
+    "independent curves": FunctionalRegressor("rbf", grid=times, operator=operators.AxisProduct(smooth)),
 }
 predicted = {name: model.fit(X[:60], seen).predict(X[60:]) for name, model in models.items()}
 neighbours = KNeighborsRegressor(4, weights="distance").fit(X[:60], noisy.reshape(60, -1))
@@ -71,5 +71,5 @@ right.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# The relation between the curves gains little here: the balls whose height was seen are enough. Smoothness in time,
-# which both models have, takes the camera's noise away.
+# The relation between the curves improves little here: the balls with recorded height are enough. Smoothness in time,
+# which both models have, removes the measurement noise.

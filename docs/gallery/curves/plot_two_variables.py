@@ -2,8 +2,8 @@
 Functions of two variables
 ==========================
 
-A plate is heated at one place while its edges are kept cold. From the place, strength and size of the heater we
-predict the temperature everywhere: a function of two variables. Half of the training temperatures were not measured.
+A plate is heated at one place, and its edges are kept cold. The temperature, a function of two variables, is
+predicted from the place, strength and size of the heater. Half of the training temperatures were not measured.
 """
 
 # %%
@@ -36,7 +36,8 @@ seen[rng.random(seen.shape) < 0.5] = np.nan
 
 # %%
 # Arrays (samples, 24, 24) with a grid for each variable; NaN is a temperature that was not measured. The operator
-# says that temperatures are smooth in both. Trees know no gaps: they get the complete plates, without noise.
+# makes temperatures smooth in both variables. Trees do not support gaps: they are fitted to the complete plates,
+# without noise.
 
 smooth = operators.Integral("rbf", 100.0)
 model = FunctionalRegressor("rbf", gamma=0.1, alpha=1e-5, grid=(axis, axis), operator=smooth).fit(X[:60], seen)
@@ -58,4 +59,4 @@ figure.colorbar(image, ax=panels, label="temperature", shrink=0.6)
 plt.show()
 
 # %%
-# Half of the temperatures, with noise, are enough to do better than trees that have seen all of them without.
+# With half of the temperatures and noise the model is more accurate than trees with all temperatures and no noise.

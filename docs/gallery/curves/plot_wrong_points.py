@@ -3,12 +3,13 @@ Curves with gaps and wrong points
 =================================
 
 Births per woman, year by year, in the countries of the world: from the years before 1990 we predict those after it.
-Of the training curves a third of the years is missing, and some years are wrong. A loss that acts on single points
-holds these back and keeps the rest of the curve.
+In the training curves a third of the years is missing, and some values are wrong. A loss that acts on single points
+limits the influence of wrong points and uses the rest of the curve.
 """
 
 # %%
-# The data come with the package (World Bank, CC BY 4.0). Gaps and errors are ours, so that we know where they are.
+# The data are included in the package (World Bank, CC BY 4.0). Gaps and errors are artificial, so that their
+# positions are known.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +30,8 @@ noisy[wrong] = rng.uniform(0, 12, size=wrong.sum())
 noisy[rng.random(noisy.shape) < 0.33] = np.nan
 
 # %%
-# The same model with three losses: the square, Huber's of whole curves, and Huber's of single points.
+# The same model with three losses: the squared loss, the Huber loss of whole curves, and the Huber loss of single
+# points.
 
 settings = {"squared": losses.Squared(), "Huber, curves": losses.Huber(p=2), "Huber, points": losses.Huber(p=1)}
 for name, loss in settings.items():
@@ -41,7 +43,7 @@ print(f"{'complete, right':16} mean error {np.abs(clean.predict(X[test]) - Y[tes
 print(f"{'1989 goes on':16} mean error {np.abs(X[test, -1:] - Y[test]).mean():.3f}")
 
 # %%
-# Three training curves, what the model makes of them, and the points that it holds back (crosses).
+# Three training curves, their fitted values, and the points at the bound of the loss (crosses).
 
 several = np.flatnonzero((wrong & np.isfinite(noisy)).sum(axis=1) >= 2)
 several = several[np.argsort(Y[train[several], 0])]
@@ -51,7 +53,7 @@ plotting.plot_curves(
     model.predict(X[train]), ax, grid=years, y=noisy, samples=shown, y_label="observed", label="fitted"
 )
 rows, columns = np.nonzero(model.saturated_[shown])
-ax.plot(years[columns], noisy[shown[rows], columns], "x", color="#222222", markersize=8, label="held back")
+ax.plot(years[columns], noisy[shown[rows], columns], "x", color="#222222", markersize=8, label="at the bound")
 for i, color in zip(shown, ("#0072B2", "#E69F00", "#009E73")):
     ax.annotate(names[train[i]], (years[-1], model.predict(X[train[i : i + 1]])[0, -1]), xytext=(4, 0), color=color,
                 textcoords="offset points", va="center", fontsize="small", annotation_clip=False)  # fmt: skip
@@ -61,11 +63,11 @@ plt.show()
 
 # %%
 observed = np.isfinite(noisy)
-held = model.saturated_
+saturated = model.saturated_
 for name, points in (("wrong", wrong & observed), ("right", ~wrong & observed)):
-    print(f"{held[points].mean():.0%} of the points that are {name} are held back")
+    print(f"{saturated[points].mean():.0%} of the {name} points are at the bound")
 
 # %%
-# Points that are held back still count, but no more than those at the bound of the loss: that a part of the right
-# ones is among them costs little, and nearly all wrong ones are. In Niger, at the top, right points are held back
-# too: there births did not fall as they did in countries with the same past.
+# Nearly all wrong points are at the bound of the loss, which limits their influence. Some right points are at the
+# bound too, which costs little accuracy. An example is Niger, at the top: births did not fall there as in countries
+# with a similar past.

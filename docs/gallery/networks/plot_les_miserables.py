@@ -1,14 +1,14 @@
 """
-Who else meets in the novel?
-============================
+Missing links of a novel
+========================
 
-The 77 characters of *Les Misérables* and who appears with whom. From the links that are known the model scores all
-other pairs, and the best of them are links that the list may have missed.
+The nodes are the 77 characters of *Les Misérables*, and characters who appear together are linked. The model scores
+all other pairs; the pairs with the best scores may be missing links.
 """
 
 # %%
-# The graph comes with networkx. There are no features of the characters: scores combine common neighbours, longer
-# paths and more, with weights that are learnt from links held out.
+# The graph is included in networkx. The characters have no features: scores combine common neighbours, longer paths
+# and other similarities, with cross-validated weights.
 
 import matplotlib.pyplot as plt
 import networkx
@@ -31,10 +31,10 @@ ax.set_title("known links, and the eight likeliest others")
 plt.show()
 
 # %%
-# How good are such scores?
-# -------------------------
-# A fifth of all pairs is hidden, five times, and the scores of the hidden ones are judged by the area under the ROC
-# curve. Beside it are the usual scores of networkx, each for itself.
+# Evaluation
+# ----------
+# Five times a fifth of all pairs is hidden, and the scores of the hidden pairs are evaluated by the area under the
+# ROC curve. The usual scores of networkx are evaluated separately.
 
 pairs = Pairs(novel)
 areas = {"LinkPredictor": [], "common neighbours": [], "Adamic-Adar": [], "product of degrees": []}
@@ -58,8 +58,8 @@ for name, values in areas.items():
     print(f"{name:20} area {np.mean(values):.3f}")
 
 # %%
-# In this novel everybody who meets is in the same scene, and common neighbours say nearly everything: Adamic and
-# Adar's score, one of those that are combined, is by itself as good as the combination or a little better. Which of
-# them suits a network is not known beforehand; ``weights_`` says what was learnt.
+# Characters who meet are in the same scene, and common neighbours carry nearly all information: the Adamic-Adar
+# score, one of the combined scores, is as good as the combination or a little better. The best score of a network is
+# not known beforehand; ``weights_`` shows the learnt weights.
 
 print({name: round(float(weight), 2) for name, weight in model.weights_["known"].items()})

@@ -2,9 +2,9 @@
 Links of new nodes
 ==================
 
-Wines of the same cultivar are linked. The links among 25 wines are known; for 153 others there are chemical
-measurements only. Which of these belong together? The model learns from known links how the measurements decide on
-new ones, also for pairs in which neither wine was seen before.
+Wines of the same cultivar are linked. The links among 25 wines are known; for 153 others only chemical measurements
+are known. The model learns from the known links how links depend on the measurements, and predicts links of pairs of
+new wines.
 """
 
 # %%
@@ -26,7 +26,7 @@ model = LinkPredictor(gamma="auto").fit(X[known], same[known, known])
 scores = model.pair_scores(X[new])
 
 # %%
-# Beside it: the similarity of measurements as it is, and trees that are trained on pairs, described by the
+# For comparison: the similarity of the measurements alone, and trees that are trained on pairs, described by the
 # differences of their measurements.
 
 pairs = np.triu_indices(25, 1)
@@ -43,7 +43,7 @@ for name, values in (
     print(f"{name:18} area under the ROC curve {roc_auc_score(truth, values):.3f}")
 
 # %%
-# Scores of all pairs of new wines, these in the order of their cultivars.
+# Scores of all pairs of new wines, in the order of their cultivars.
 
 rows = np.argsort(cultivar[new], kind="stable")
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
@@ -63,4 +63,4 @@ right.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# Links of 25 wines say which differences of measurements matter; plain similarity does not know that.
+# The links of 25 wines show which differences of measurements matter; similarity alone does not use them.

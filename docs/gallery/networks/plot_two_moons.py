@@ -1,10 +1,9 @@
 """
-Samples without outputs that help
-=================================
+Learning from samples without outputs
+=====================================
 
-Six of 300 samples have a label. The others have none, but they show where samples lie. A penalty over the graph of
-nearest neighbours makes predictions change slowly along it, and the model still predicts for samples that were not in
-the graph.
+Six of 300 samples have a label. The others show where inputs are dense. A penalty on the graph of nearest neighbours
+makes predictions change slowly along the graph, and the model also predicts for samples that are not in the graph.
 """
 
 # %%
@@ -37,25 +36,25 @@ plt.show()
 # %%
 # Handwritten digits, 40 labels
 # -----------------------------
-# 1200 images are at hand, 40 of them with a label; 597 come later.
+# 1200 images are used for training, 40 of them with a label; 597 new images are the test set.
 
 images, digits = load_digits(return_X_y=True)
 order = np.random.default_rng(1).permutation(len(digits))
 images, digits = images[order], digits[order]
-some = digits[:40].tolist() + [None] * 1160
+labels = digits[:40].tolist() + [None] * 1160
 for manifold in (0.0, 1e-3):
-    model = StructuredPredictor(gamma=1e-3, alpha=1e-3, manifold=manifold).fit(images[:1200], some)
-    at_hand, later = (
+    model = StructuredPredictor(gamma=1e-3, alpha=1e-3, manifold=manifold).fit(images[:1200], labels)
+    unlabelled, new = (
         np.mean(model.predict(images[rows]) == digits[rows]) for rows in (slice(40, 1200), slice(1200, None))
     )
-    print(f"manifold={manifold:<6g} {at_hand:.1%} of the unlabelled images right, {later:.1%} of those that came later")
+    print(f"manifold={manifold:<6g} {unlabelled:.1%} of the unlabelled images right, {new:.1%} of new images")
 spread = LabelSpreading(kernel="knn", n_neighbors=10, max_iter=100)
 spread.fit(images[:1200], np.where(np.arange(1200) < 40, digits[:1200], -1))
-at_hand, later = (
+unlabelled, new = (
     np.mean(spread.predict(images[rows]) == digits[rows]) for rows in (slice(40, 1200), slice(1200, None))
 )
-print(f"LabelSpreading  {at_hand:.1%} of the unlabelled images right, {later:.1%} of those that came later")
+print(f"LabelSpreading  {unlabelled:.1%} of the unlabelled images right, {new:.1%} of new images")
 
 # %%
-# The images without a label halve the mistakes. Scikit-learn's ``LabelSpreading`` is as good here; it is for classes,
-# while ``manifold`` works for numbers, curves and objects too.
+# The images without a label halve the number of mistakes. Scikit-learn's ``LabelSpreading`` is as accurate here; it
+# is for classes only, while ``manifold`` works for numbers, curves and objects too.

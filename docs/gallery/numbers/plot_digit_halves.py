@@ -2,13 +2,12 @@
 The lower half of a digit
 =========================
 
-An image is an output like any other: here 32 pixels, the lower half of a handwritten digit, from the 32 of its upper
-half.
+The output is an image: the 32 pixels of the lower half of a handwritten digit are predicted from the 32 pixels of its
+upper half.
 """
 
 # %%
-# Scikit-learn's own models for many outputs are beside it: nearest neighbours, extra trees, and kernel ridge
-# regression with the settings that were chosen here.
+# For comparison: nearest neighbours and extra trees of scikit-learn.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,10 +31,10 @@ models = {
 predicted = {}
 for name, model in models.items():
     predicted[name] = model.fit(upper[train], lower[train]).predict(upper[test])
-    print(f"{name:24} error a pixel {np.sqrt(mean_squared_error(lower[test], predicted[name])):.3f}")
+    print(f"{name:24} error per pixel {np.sqrt(mean_squared_error(lower[test], predicted[name])):.3f}")
 
 # %%
-# The first digits of the test set. Pale blue is what the models do not see.
+# The first digits of the test set. The unknown half is pale blue.
 
 rows = {"given": np.full_like(lower[test], np.nan), **predicted, "truth": lower[test]}
 pictures = {name: np.hstack([upper[test], half])[:12] for name, half in rows.items()}
@@ -44,5 +43,5 @@ plotting.plot_images(pictures, ax, shape=(8, 8), n_shown=12, limits=(0, 1))
 plt.show()
 
 # %%
-# Errors are what counts for a mean; a mean of several likely halves is blurred where the upper half leaves open what
-# follows. ``StructuredPredictor`` with candidates would choose a sharp one instead.
+# The squared error favours means; a mean of several likely halves is blurred if the upper half does not determine the
+# lower one. ``StructuredPredictor`` with candidates would predict a sharp image instead.

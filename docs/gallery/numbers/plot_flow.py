@@ -2,12 +2,12 @@
 A flow around a cylinder
 ========================
 
-Velocities of a fluid that cannot be compressed are measured at sixty places, with noise. A kernel whose fields all
-have no sources puts this knowledge into the model: predictions have no divergence anywhere, whatever the data.
+Velocities of an incompressible fluid are measured at sixty places, with noise. A divergence-free kernel puts this
+knowledge into the model: predictions have no divergence anywhere, for any data.
 """
 
 # %%
-# The flow is that of an ideal fluid, from left to right around a cylinder of radius 1, which has a formula.
+# The flow is that of an ideal fluid, from left to right around a cylinder of radius 1; it has a closed form.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,10 +27,10 @@ places = places[np.hypot(*places.T) > 1.1][:60]
 measured = flow(places) + 0.15 * rng.normal(size=places.shape)
 
 # %%
-# One model for both components that knows of no tie between them, and one without sources.
+# The first model treats the two components as independent outputs, the second is divergence-free.
 
 models = {
-    "two outputs, no tie": OperatorKernelRegressor("rbf"),
+    "independent components": OperatorKernelRegressor("rbf"),
     "divergence-free kernel": OperatorKernelRegressor(kernels.DivergenceFreeKernel(gamma="auto")),
 }
 axes = np.linspace(-3, 3, 37), np.linspace(-2, 2, 25)
@@ -54,8 +54,8 @@ for ax, (name, model) in zip(panels, models.items()):
 plt.show()
 
 # %%
-# The colours are divergences: the first model invents springs and drains, the second cannot. The flow has no curl
-# either: ``kernels.CurlFreeKernel`` is for such fields, and ``kernels.HelmholtzKernel`` for sums of both kinds.
+# The colours are divergences: the first model has spurious sources and sinks, the second has none. The flow has no
+# curl either: ``kernels.CurlFreeKernel`` is for such fields, and ``kernels.HelmholtzKernel`` for sums of both kinds.
 
 for name, kernel in (
     ("curl-free", kernels.CurlFreeKernel(gamma="auto")),

@@ -2,16 +2,16 @@
 Gaps in the outputs
 ===================
 
-Several quantities are measured on each sample, but not all on each. The model takes what there is: NaN in an output
-means "not observed", and nothing is filled in.
+Several quantities are measured on each sample, but some are missing. The model uses the observed entries: NaN in an
+output means "not observed", and nothing is imputed.
 
-The data are scikit-learn's 178 wines. From six measurements that are quick we predict seven others, of which a
-growing share is hidden from the training wines.
+The data are scikit-learn's 178 wines. Seven measurements are predicted from six others. A growing share of the seven
+is hidden in the training data.
 """
 
 # %%
-# The usual way out is to fill gaps with means before the fit, or with a model of the outputs among each other
-# (``IterativeImputer``). Here they simply stay gaps.
+# The usual remedy is to impute gaps before the fit, by means or by a model of the outputs among each other
+# (``IterativeImputer``). Here no imputation is needed.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,8 +36,8 @@ def ridge(X, Y):
 
 
 methods = {
-    "gaps stay gaps": lambda X, Y: OperatorKernelRegressor("rbf").fit(X, Y),
-    "means in their place": lambda X, Y: ridge(X, SimpleImputer().fit_transform(Y)),
+    "no imputation": lambda X, Y: OperatorKernelRegressor("rbf").fit(X, Y),
+    "imputed by means": lambda X, Y: ridge(X, SimpleImputer().fit_transform(Y)),
     "imputed by the other outputs": lambda X, Y: ridge(
         X, IterativeImputer(max_iter=100, tol=1e-2, random_state=0).fit_transform(Y)
     ),
@@ -68,5 +68,5 @@ for name, values in scores.items():
     print(f"{name:30}", " ".join(f"{value:.2f}" for value in values.mean(axis=1)))
 
 # %%
-# Without gaps, or with few, a grid search of kernel ridge regression is a little better on these wines. From a third
-# of missing outputs on, what was made up in their place costs more than it helps.
+# Without gaps, or with few, a grid search of kernel ridge regression is a little better on these wines. If more than
+# a third of the outputs is missing, imputation reduces the accuracy.

@@ -1,13 +1,13 @@
 """
-Which inputs count?
-===================
+Importance of inputs
+====================
 
-Friedman's first function depends on five of its ten inputs. ``kernels.MetricKernel`` learns a distance in which the
-others have no length, so that they no longer disturb. The learnt distance is also the importance of each input.
+Friedman's first function depends on five of its ten inputs. ``kernels.MetricKernel`` learns a distance that ignores
+the irrelevant inputs. The learnt distance also measures the importance of each input.
 """
 
 # %%
-# A plain Gaussian kernel measures distances in all ten inputs; trees choose inputs as they go.
+# A plain Gaussian kernel measures distances in all ten inputs; trees select inputs at each split.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -41,17 +41,17 @@ ax.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# Pixels that tell a three from an eight
-# --------------------------------------
-# With ``diagonal=True`` single inputs are weighted and not directions, which takes fewer samples where inputs are
-# many.
+# Pixels that distinguish a three from an eight
+# ---------------------------------------------
+# With ``diagonal=True`` single inputs are weighted and not directions, which needs fewer samples if there are many
+# inputs.
 
 images, digits = load_digits(return_X_y=True)
 kept = np.isin(digits, (3, 8))
 images, label = images[kept] / 16, (digits[kept] == 8).astype(float)
 model = OperatorKernelRegressor(kernels.MetricKernel(diagonal=True)).fit(images[:200], label[:200])
 right = (model.predict(images[200:]) > 0.5) == label[200:]
-print(f"{right.mean():.1%} of {len(right)} new images are told apart")
+print(f"{right.mean():.1%} of {len(right)} new images are classified correctly")
 
 figure, (left, middle) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 plotting.plot_importances(model, left, shape=(8, 8))
@@ -61,4 +61,4 @@ middle.set(title="mean eight minus mean three", xticks=[], yticks=[])
 plt.show()
 
 # %%
-# The pixels that count are those on the left, where an eight is closed and a three is open.
+# The important pixels are on the left, where an eight is closed and a three is open.

@@ -1,13 +1,13 @@
 """
-Which kernel, which bandwidth, which penalty?
-=============================================
+Selection of kernel, bandwidth and penalty
+==========================================
 
-Nothing has to be set: kernel, ``gamma`` and ``alpha`` are those of the smallest leave-one-out error, computed in
-closed form. ``search_results_`` keeps everything that was tried, and ``plot_search_results`` draws it.
+By default kernel, ``gamma`` and ``alpha`` minimise the leave-one-out error, which has a closed form.
+``search_results_`` contains all evaluated settings, and ``plot_search_results`` draws them.
 """
 
 # %%
-# Waiting for a grid search of ``KernelRidge`` takes longer, as each setting is fitted anew in each fold.
+# A grid search of ``KernelRidge`` takes longer, since it fits each setting in each fold.
 
 import time
 
@@ -33,14 +33,14 @@ search = GridSearchCV(KernelRidge(), grid, cv=5).fit(X_train, y_train - y_train.
 theirs = time.perf_counter() - start
 
 tried = len(model.search_results_["error"])
-print(f"chosen by leave-one-out of {tried} settings: R2 {model.score(X_test, y_test):.3f}")
+print(f"selected by leave-one-out from {tried} settings: R2 {model.score(X_test, y_test):.3f}")
 score, settings = search.score(X_test, y_test - y_train.mean()), len(search.cv_results_["params"])
 print(f"grid search of {settings} settings: R2 {score:.3f}")
 print("the search took longer:", theirs > ours)
 
 # %%
-# The curves are the smallest error at each ``alpha`` (or ``gamma``), one for each kernel; the red dot is what was
-# taken.
+# The curves are the smallest error at each ``alpha`` (or ``gamma``), one for each kernel; the red dot marks the
+# selected settings.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 plotting.plot_search_results(model, left)
@@ -52,8 +52,8 @@ figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", nco
 plt.show()
 
 # %%
-# The valley is wide: kernels are within some per cent of each other, also the linear one, so that here the choice of
-# the penalty matters and that of the kernel hardly does. For a single kernel all pairs that were tried make a map.
+# The minimum is flat: the kernels, also the linear one, are within some per cent of each other, so that the penalty
+# matters here and the kernel hardly does. For a single kernel all evaluated pairs are drawn as a map.
 
 rbf = OperatorKernelRegressor("rbf").fit(X_train, y_train)
 figure, ax = plt.subplots(figsize=(6.5, 4.2), layout="constrained")

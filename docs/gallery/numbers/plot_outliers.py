@@ -1,16 +1,17 @@
 """
-Outliers named
-==============
+Outlier detection
+=================
 
-Some of the outputs are wrong. A robust loss keeps them from spoiling the model, and the model says which they are.
+Some of the outputs are wrong. A robust loss limits their influence on the model, and the model identifies them.
 
 The data are the 442 patients of scikit-learn's diabetes set: ten measurements each, and the progression of the
-disease a year later. As slips of the decimal point we multiply one in twelve of the training outputs by ten.
+disease a year later. One in twelve of the training outputs is multiplied by ten, as if the decimal point was
+misplaced.
 """
 
 # %%
-# The data, and the slips
-# -----------------------
+# Data and errors
+# ---------------
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +32,8 @@ seen[wrong] *= 10
 # %%
 # Two losses, and scikit-learn's robust regression
 # ------------------------------------------------
-# Kernel, bandwidth and penalty are chosen by the model. The Huber loss is a square for small residuals and grows
-# linearly beyond a constant, which is found from held-out residuals.
+# Kernel, bandwidth and penalty are selected by leave-one-out. The Huber loss is quadratic for small residuals and
+# linear beyond a constant, which is computed from leave-one-out residuals.
 
 models = {
     "squared loss": OperatorKernelRegressor(),
@@ -43,19 +44,19 @@ for name, model in models.items():
     error = median_absolute_error(y[test], model.fit(X[train], seen).predict(X[test]))
     print(f"{name:30} median error {error:5.1f}")
 clean = OperatorKernelRegressor().fit(X[train], y[train])
-print(f"{'without any slips':30} median error {median_absolute_error(y[test], clean.predict(X[test])):5.1f}")
+print(f"{'without wrong outputs':30} median error {median_absolute_error(y[test], clean.predict(X[test])):5.1f}")
 
 # %%
-# Which samples are they?
-# -----------------------
-# The report has a row for each training sample, the most suspect first. Each dot of the picture is a sample: how far
-# it is from a model without it, over how much of its own prediction it decides.
+# The outlier report
+# ------------------
+# The report has a row for each training sample, the largest deviation first. Each dot of the figure is a sample: its
+# leave-one-out residual over its leverage, the influence on its own prediction.
 
 robust = models["Huber loss"]
 report = outlier_report(robust)
 print(report.head(3).round(2))
 found = np.isin(report.index[: len(wrong)], wrong).mean()
-print(f"of the first {len(wrong)} rows {found:.0%} are slips")
+print(f"of the first {len(wrong)} rows {found:.0%} are wrong outputs")
 
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 plotting.plot_outliers(report, ax, n_named=2)
@@ -63,6 +64,6 @@ ax.set_title(f"{len(wrong)} of 300 outputs are ten times too large")
 plt.show()
 
 # %%
-# The squared loss is of no use here; the Huber loss is as good as the squared one without any slips, and its report
-# has the slips on top. Scikit-learn's robust regression, which is linear, is not far behind: the relation is nearly
-# linear. It names no culprits.
+# The squared loss fails here; the Huber loss is as accurate as the squared one without wrong outputs, and its report
+# lists the wrong outputs first. Scikit-learn's robust regression, which is linear, is nearly as accurate: the
+# relation is nearly linear. It does not report outliers.

@@ -2,14 +2,14 @@
 Related tasks
 =============
 
-Twenty outputs, each observed for a few samples only, and some of them much alike. An operator says how outputs go
-together, so that what is known of one helps another; it can be given, computed from the outputs, or learnt with the
-model.
+There are twenty outputs, some of them similar, and each is observed for a few samples only. An operator relates the
+outputs, so that each improves the prediction of the others; it can be given, computed from the outputs, or learnt
+with the model.
 """
 
 # %%
 # Twenty sensors in four groups: within a group all follow the same function of three inputs, up to sign and size.
-# Each sensor was read for 30 % of the samples.
+# Each sensor is observed for 30 % of the samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,11 +27,11 @@ seen = truth[:160] + 0.3 * rng.normal(size=(160, 20))
 seen[rng.random(seen.shape) < 0.7] = np.nan
 
 # %%
-# ``TaskGraph`` measures how similar outputs are and smooths over the graph of them; it knows no negative relation.
-# ``LearnedOperator`` finds the operator that fits best, together with the function: signs, sizes and all.
+# ``TaskGraph`` computes similarities of the outputs and smooths over their graph; it has no negative relations.
+# ``LearnedOperator`` optimises the operator together with the function, including signs and sizes.
 
 settings = {
-    "each for itself": None,
+    "independent": None,
     "TaskGraph()": operators.TaskGraph(),
     "Covariance()": operators.Covariance(),
     "LearnedOperator()": operators.LearnedOperator(),
@@ -56,6 +56,6 @@ for ax, matrix, title in (
 plt.show()
 
 # %%
-# The learnt operator has found groups and signs from readings of which 70 % are missing. ``alpha="auto"`` chooses the
-# penalty too, by folds where there are gaps and an operator, which takes half a minute for
-# ``LearnedOperator()``; a number is given here so that all four are seen over the whole range.
+# The learnt operator recovers groups and signs although 70 % of the outputs are missing. ``alpha="auto"`` would
+# select the penalty, by folds if there are gaps and an operator, which takes half a minute for ``LearnedOperator()``;
+# here alpha is given so that all four models are shown over the whole range.

@@ -1,14 +1,14 @@
 """
-Mistakes that cost differently
-==============================
+Unequal costs of mistakes
+=========================
 
-To take a malignant tumour for a benign one is worse than the other way round. A table of costs says by how much, and
-predictions are those of the smallest expected cost: no threshold has to be tuned.
+To take a malignant tumour for a benign one is worse than the reverse. A table of costs quantifies this, and
+predictions minimise the expected cost: no threshold has to be tuned.
 """
 
 # %%
-# Scikit-learn's breast cancer data: 569 tumours with 30 measurements each, of which 150 are for training. We go from
-# equal costs to a missed tumour that counts as a hundred false alarms.
+# Scikit-learn's breast cancer data: 569 tumours with 30 measurements each, of which 150 are for training. The cost of
+# a missed tumour varies from one to a hundred false alarms.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,8 +25,8 @@ train, test = slice(0, 150), slice(150, None)
 malignant = y[test] == "malignant"
 
 # %%
-# Costs are a dictionary of (predicted, true). Beside it is logistic regression, whose probabilities are turned into
-# the decision of least expected cost by hand.
+# Costs are a dictionary of (predicted, true). For comparison: logistic regression, with the decision of smallest
+# expected cost under its probabilities.
 
 logistic = LogisticRegression().fit(X[train], y[train])
 probability = logistic.predict_proba(X[test])[:, list(logistic.classes_).index("malignant")]
@@ -58,6 +58,6 @@ panels[0].legend(frameon=False)
 plt.show()
 
 # %%
-# Both trade false alarms for missed tumours as the costs ask for, and neither is better throughout. With two classes
-# the threshold of logistic regression is easily found; the table of costs works for any number of classes, and for
-# outputs that have no probabilities.
+# Both exchange false alarms for missed tumours according to the costs, and neither is better for all costs. With two
+# classes the threshold of logistic regression is simple; the table of costs works for any number of classes, and for
+# outputs without probabilities.

@@ -2,10 +2,11 @@
 Histograms
 ==========
 
-The output is a distribution. Losses of distributions (Hellinger, chi-square, Wasserstein) have decoders that answer
-with a distribution: nothing negative, and a sum of one.
+The output is a distribution. Losses of distributions (Hellinger, chi-square, Wasserstein) have decoders that return a
+distribution: no negative entry, and a sum of one.
 
-From the upper half of a handwritten digit: how is the ink of the lower half spread over the eight columns?
+The distribution of the ink of the lower half of a handwritten digit over the eight columns is predicted from the
+upper half.
 """
 
 # %%
@@ -24,8 +25,8 @@ upper = images[:, :4].reshape(-1, 32)
 train, test = slice(0, 300), slice(300, 800)
 
 # %%
-# Each loss is for what it measures; kernel ridge regression, which knows nothing of distributions, is cut at zero and
-# divided by its sum.
+# Each loss is evaluated by two measures. The predictions of kernel ridge regression are clipped at zero and divided
+# by their sum.
 
 predicted = {}
 for loss in ("hellinger", "chi2", "wasserstein1d"):
@@ -40,7 +41,7 @@ def wasserstein(p, q):
     return np.abs(np.cumsum(p - q, axis=1)).sum(axis=1).mean()
 
 
-print(f"{(plain < 0).any(axis=1).mean():.0%} of the ridge predictions have something negative before they are cut")
+print(f"{(plain < 0).any(axis=1).mean():.0%} of the ridge predictions have negative entries before clipping")
 for name, found in predicted.items():
     hellinger = metrics.squared_hellinger_loss(ink[test], found)
     print(f"{name:20} squared Hellinger {hellinger:.4f}, Wasserstein {wasserstein(ink[test], found):.3f}")
@@ -63,5 +64,5 @@ figure.legend(*panels[1, 0].get_legend_handles_labels(), loc="outside lower cent
 plt.show()
 
 # %%
-# The chi-square loss is the best by both measures, and the others are close to it by their own. Kernel ridge
-# regression is not far behind once it has been made a distribution.
+# The chi-square loss is the best by both measures, and the other losses are close by their own measures. Kernel ridge
+# regression with clipping is nearly as accurate.

@@ -2,10 +2,11 @@
 Rankings
 ========
 
-A sample has not one label but an order of all labels. We predict the order itself: the decoder searches all orders,
-also those that no training sample has.
+The output of a sample is an order of all labels. The model predicts the order itself: the decoder searches all
+orders, not only the training orders.
 
-From the upper half of a handwritten digit, in which order does the whole image resemble the ten digits?
+The example predicts from the upper half of a handwritten digit the order in which the whole image resembles the ten
+digits.
 """
 
 # %%
@@ -29,7 +30,7 @@ upper = X[:, :32]
 
 # %%
 # Kendall's loss counts pairs of labels in the wrong order. The alternative is to predict the ranks as ten numbers and
-# to sort these.
+# to sort them.
 
 model = StructuredPredictor(output_loss="kendall").fit(upper[train], ranks[train])
 predicted = {"Kendall's loss": model.predict(upper[test])}
@@ -54,5 +55,4 @@ for ax, i in zip(panels, (0, 5, 11)):
 plt.show()
 
 # %%
-# Predicting the order itself has the better order, and more often the right digit first, than sorting predicted
-# numbers.
+# The prediction of orders is more accurate than sorted numbers, and has the right digit first more often.

@@ -2,12 +2,12 @@
 Sets of labels
 ==============
 
-Each sample has a set of labels. Which set is best to predict depends on how mistakes count: the Hamming loss asks for
-each label by itself whether it is likelier than not, F1 asks for a set that overlaps well with the true one.
+Each sample has a set of labels. The best prediction depends on the loss: with the Hamming loss it contains each label
+with a probability above one half, with F1 it is a set with a large overlap with the true one.
 """
 
 # %%
-# A generated set with 12 labels, of which a sample has two on average.
+# The data are generated, with 12 labels and two labels per sample on average.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,11 +34,11 @@ for name, model in models.items():
     predicted[name] = sets
     f1[name] = f1_score(Y[test], sets, average="samples", zero_division=1.0)
     wrong[name] = hamming_loss(Y[test], sets)
-    print(f"{name:22} F1 {f1[name]:.3f}  labels wrong {wrong[name]:.3f}  labels a set {sets.sum(axis=1).mean():.2f}")
-print(f"{'truth':22} labels a set {Y[test].sum(axis=1).mean():.2f}")
+    print(f"{name:22} F1 {f1[name]:.3f}  labels wrong {wrong[name]:.3f}  labels per set {sets.sum(axis=1).mean():.2f}")
+print(f"{'truth':22} labels per set {Y[test].sum(axis=1).mean():.2f}")
 
 # %%
-# How many labels the predicted sets have, and how good they are by both measures.
+# The sizes of the predicted sets, and both measures of accuracy.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 3.8), layout="constrained")
 colors = ("#0072B2", "#E69F00", "#8C8C8C", "#C8C8C8")
@@ -58,5 +58,5 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Labels are rare, so that the Hamming loss often says "none". Whoever is judged by F1 has to decode by F1; whoever is
-# judged by single labels does a little better with logistic regression on these data.
+# Labels are rare, so that the prediction for the Hamming loss is often the empty set. If F1 is the score, decode by
+# F1; for the error of single labels logistic regression is a little better on these data.

@@ -2,8 +2,8 @@
 Molecules
 =========
 
-Boiling points of small molecules from their structure. Molecules are compared by the pieces that they share: the
-Tanimoto similarity of their fingerprints, which rdkit computes, is a kernel.
+The example predicts boiling points of small molecules from their structure. Molecules are compared by common
+substructures: the Tanimoto similarity of their fingerprints, computed by rdkit, is a kernel.
 """
 
 # %%
@@ -36,8 +36,8 @@ family, smiles, boiling = (np.array(column) for column in zip(*table))
 boiling = boiling.astype(float)
 
 # %%
-# Fingerprints count circular pieces up to radius 2. Kernels add up: a list of terms is a sum, here of what each piece
-# contributes by itself (linear) and of what similar molecules have in common.
+# Fingerprints count circular substructures up to radius 2. A list of terms is a sum of kernels, here of a linear
+# kernel (additive contributions of substructures) and the Tanimoto kernel.
 
 generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=1024)
 X = np.array([generator.GetCountFingerprintAsNumPy(Chem.MolFromSmiles(s)) for s in smiles], dtype=float)
@@ -50,7 +50,7 @@ models = {
 }
 predicted = {name: cross_val_predict(model, X, boiling, cv=folds) for name, model in models.items()}
 for name, values in predicted.items():
-    print(f"{name:18} mean error of molecules left out {np.abs(values - boiling).mean():5.1f} degrees")
+    print(f"{name:18} mean leave-one-out error {np.abs(values - boiling).mean():5.1f} degrees")
 
 # %%
 figure, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")
@@ -60,12 +60,12 @@ best = "Tanimoto + linear"
 for name, color in zip(families, plt.get_cmap("tab10").colors):
     rows = family == name
     ax.scatter(boiling[rows], predicted[best][rows], color=color, s=30, label=name)
-ax.set(xlabel="boiling point, measured", ylabel=f"predicted without the molecule ({best})", xlim=ends, ylim=ends)
+ax.set(xlabel="boiling point, measured", ylabel=f"leave-one-out prediction ({best})", xlim=ends, ylim=ends)
 ax.set_aspect("equal")
 ax.legend(frameon=False, fontsize="small")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# The Tanimoto similarity by itself does not see how large molecules are. Pieces contribute nearly additively to a
-# boiling point, so that linear ridge regression is as good as the sum of both kernels here.
+# The Tanimoto similarity alone does not depend on the size of molecules. Substructures contribute nearly additively
+# to a boiling point, so that linear ridge regression is as accurate as the sum of both kernels here.

@@ -3,8 +3,8 @@ Strings
 =======
 
 Three handwritten digits side by side are a string of three characters. There are a thousand such strings, and 250
-training samples: most strings to be predicted have never been seen. A kernel of strings that counts equal characters
-at equal places, and all strings as candidates, can predict them.
+training samples: most test strings do not occur in the training data. They can be predicted with a kernel of strings
+that counts equal characters at equal positions, and all strings as candidates.
 """
 
 # %%
@@ -33,8 +33,8 @@ def equal_places(one, other):
 
 
 # %%
-# Output losses are for the same end: ``output_loss="edit"`` minimises the expected edit distance. Scikit-learn's
-# classifiers can take whole strings for classes, or each character by itself.
+# An output loss is an alternative: ``output_loss="edit"`` minimises the expected edit distance. Scikit-learn's
+# classifiers can use whole strings as classes, or predict each character separately.
 
 every = [f"{i:03d}" for i in range(1000)]
 model = StructuredPredictor("rbf", output_kernel=kernels.PairwiseKernel(equal_places), candidates=every)
@@ -46,7 +46,7 @@ trees = ExtraTreesClassifier(100, random_state=0).fit(X[train], characters[train
 predicted["trees, each character"] = np.array(["".join(row) for row in trees])
 single = SVC(gamma="scale").fit(X[train].reshape(-1, 64), characters[train].ravel())
 apart = single.predict(X[test].reshape(-1, 64)).reshape(-1, 3)
-predicted["SVC, told where to cut"] = np.array(["".join(row) for row in apart])
+predicted["SVC, known segmentation"] = np.array(["".join(row) for row in apart])
 for name, found in predicted.items():
     same = np.array([[a == b for a, b in zip(*pair)] for pair in zip(found, strings[test])])
     print(f"{name:28} {same.all(axis=1).mean():.0%} of the strings right, {same.mean():.0%} of the characters")
@@ -65,5 +65,5 @@ figure.supxlabel("blue: the first one is right", fontsize="small")
 plt.show()
 
 # %%
-# Whoever knows that each third of the image is one character trains a classifier on 750 single digits and is better
-# off. The kernel of strings had to find that out, from 250 strings.
+# If it is known that each third of the image is one character, a classifier of 750 single digits is more accurate.
+# The kernel of strings does not use this knowledge, and learns from 250 strings.

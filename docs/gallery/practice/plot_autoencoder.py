@@ -2,8 +2,8 @@
 Two numbers for a digit
 =======================
 
-``KernelAutoencoder`` finds a few numbers for each sample, from which its image in a kernel's space can be rebuilt. It
-starts at kernel principal components and descends from there.
+``KernelAutoencoder`` computes a code of a few numbers for each sample, from which its image in the kernel's feature
+space can be reconstructed. The optimisation starts at kernel principal components.
 """
 
 # %%
@@ -24,7 +24,7 @@ model = KernelAutoencoder(2, kernel="rbf", alpha=1e-5, max_iter=100).fit(X[:300]
 print(f"objective from {model.objective_path_[0]:.4f} to {model.objective_path_[-1]:.4f} in {model.n_iter_} iterations")
 
 # %%
-# Are the two numbers of new images good for anything? A nearest neighbour in them knows the digit.
+# The codes of new images are evaluated by a nearest-neighbour classifier of the digit.
 
 components = KernelPCA(2, kernel="rbf", gamma=model.gamma_).fit(X[:300])
 codes = {"autoencoder": (model.transform(X[:300]), model.transform(X[300:]))}
@@ -32,7 +32,7 @@ codes["kernel PCA"] = components.transform(X[:300]), components.transform(X[300:
 figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.4), layout="constrained")
 for ax, (name, (old, new)) in zip(panels, codes.items()):
     right = KNeighborsClassifier(5).fit(old, digits[:300]).score(new, digits[300:])
-    print(f"{name:12} {right:.1%} of new digits by their neighbours' codes")
+    print(f"{name:12} {right:.1%} of new digits classified by nearest codes")
     for k, color in enumerate(("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#222222")):
         ax.scatter(*new[digits[300:] == k].T, s=10, color=color, label=str(k))
     ax.set(title=f"{name}: {right:.0%}", xticks=[], yticks=[])
@@ -40,5 +40,5 @@ panels[0].legend(frameon=False, title="digit", markerscale=2)
 plt.show()
 
 # %%
-# Codes of the autoencoder rebuild the images much better than the components that it starts from, as the objective
-# says. For neighbours both are equally good here, though the autoencoder keeps twos and threes apart.
+# The objective shows that the codes of the autoencoder reconstruct the images much better than the initial
+# components. For nearest neighbours both are equally good here, though the autoencoder separates twos and threes.

@@ -2,12 +2,12 @@
 Many samples
 ============
 
-A kernel matrix of 20 000 samples has 400 million entries. Features by landmarks take its place: as many as lower the
-cross-validated error, or as many as you say. Rows can also come in batches, and the model is then that of all rows.
+A kernel matrix of 20 000 samples has 400 million entries. Landmark features replace it; their number is selected by
+the cross-validated error, or given. Rows can also be passed in batches; the result is the model of all rows.
 """
 
 # %%
-# Three inputs, two outputs, noise.
+# The data have three inputs and two noisy outputs.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,7 +29,7 @@ Y = truth(X) + 0.2 * rng.normal(size=(20_000, 2))
 new = rng.uniform(-1, 1, size=(2000, 3))
 
 # %%
-# More landmarks, or more samples? Errors against the truth, for a given kernel and penalty.
+# Errors against the truth, over the numbers of landmarks and samples, for a given kernel and penalty.
 
 settings = {"gamma": 8.0, "alpha": 1e-6}
 landmarks = [50, 100, 200, 400, 800]
@@ -52,12 +52,12 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# More landmarks pay only if there are samples enough: of 1000 samples 800 landmarks fit the noise, as the penalty was
-# set for more of them. With ``feature_map="auto"`` their number is chosen, and alpha with it.
+# More landmarks help only if there are enough samples: with 1000 samples 800 landmarks fit the noise, since the
+# penalty was set for more samples. ``feature_map="auto"`` selects their number, and alpha too.
 #
 # One batch after the other
 # -------------------------
-# With given landmarks ``partial_fit`` ends at the model of all rows, whatever their order.
+# With given landmarks the result of ``partial_fit`` is the model of all rows, independent of their order.
 
 points = features.Landmarks(points=X[:300])
 stream = OperatorKernelRegressor("rbf", feature_map=points, **settings)

@@ -2,12 +2,13 @@
 A path over the penalty, and over a constant of the loss
 ========================================================
 
-``RegularizationPathCV`` has the cross-validated error over ``alpha``, with standard errors, and over a constant of the
-loss at the same time. One factorisation serves all of them, and each fit starts where its neighbour ended.
+``RegularizationPathCV`` computes the cross-validated error over ``alpha``, with standard errors, and jointly over a
+constant of the loss. One factorisation is enough for all of them, and each fit starts at the solution of its
+neighbour.
 """
 
 # %%
-# Curves of which every tenth point is wrong.
+# In the training curves every tenth point is wrong.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +32,8 @@ robust = RegularizationPathCV(
 ).fit(X[:80], noisy)
 
 # %%
-# On the left the squared loss by leave-one-out in closed form. On the right Huber's loss by folds: errors are medians
-# over curves, as held-out curves have wrong points too.
+# Left: the squared loss by leave-one-out in closed form. Right: the Huber loss by folds; errors are medians over
+# curves, since validation curves have wrong points too.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 plotting.plot_path(squared, left)
@@ -47,4 +48,4 @@ for name, path in (("squared loss", squared), ("Huber loss", robust)):
     print(f"{name:14} alpha {path.alpha_:.0e}, error against clean curves {error:.3f}")
 
 # %%
-# The robust loss comes to a fifth of the error, and the map says that neither constant has to be hit exactly.
+# The robust loss has a fifth of the error. The map shows that the error is not sensitive to either constant.

@@ -1,13 +1,13 @@
 """
-Models of few samples
-=====================
+Sparse models
+=============
 
-A loss that ignores small residuals drops the samples that are predicted well enough: the model is made of the others,
-and is smaller and faster to ask. ``plot_coefficients`` shows which samples are in use.
+With a loss that ignores small residuals, samples with small residuals have zero coefficients: the model depends on
+the others only, and is smaller and faster at prediction. ``plot_coefficients`` shows which samples are in use.
 """
 
 # %%
-# Curves with noise; the tube of the epsilon-insensitive loss grows from nothing.
+# The data are noisy curves; the tube of the epsilon-insensitive loss grows from zero.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,5 +44,5 @@ right.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# Fewer samples have their price: with 57 of 80 in use the error is twice that of the squared loss. A tube is for
-# models that must be small, or for the question which samples a model could do without, not for the smallest error.
+# Sparsity reduces the accuracy: with 57 of 80 samples in use the error is twice that of the squared loss. The tube is
+# for models that must be small, or for finding redundant samples, not for the smallest error.

@@ -2,13 +2,14 @@
 Tables with numbers and categories
 ==================================
 
-Inputs and outputs in data frames, gaps in the outputs, a column of categories, and a pipeline: the estimators follow
-scikit-learn's rules. ``kernels.Columns`` puts kernels of named columns together, each with a bandwidth of its own.
+The example has inputs and outputs in data frames, gaps in the outputs, a column of categories, and a pipeline: the
+estimators have the scikit-learn interface. ``kernels.Columns`` combines kernels of named columns, each with its own
+bandwidth.
 """
 
 # %%
-# Scikit-learn's diabetes data in their own units. Three columns are to be predicted, one of which was measured for
-# two thirds of the patients.
+# The data are scikit-learn's diabetes data in their original units. Three columns are predicted; one of them is
+# observed for two thirds of the patients.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,14 +30,14 @@ X, Y = table[[*numbers, "sex"]], table[outputs].copy()
 Y.loc[Y.index[::3], "s5"] = np.nan
 
 # %%
-# One kernel of the numbers times one of the category, or the usual columns of zeros and ones. Trees take no gaps:
-# they get the complete outputs.
+# A kernel of the numbers combined with one of the category is compared with one-hot encoding. Trees do not support
+# gaps: they are fitted to the complete outputs.
 
 kernel = kernels.Columns([("rbf", numbers), (kernels.CategoricalKernel(), "sex")])
 encoded = make_column_transformer((StandardScaler(), numbers), (OneHotEncoder(), ["sex"]))
 models = {
     "kernels.Columns": OperatorKernelRegressor(kernel),
-    "zeros and ones": make_pipeline(encoded, OperatorKernelRegressor()),
+    "one-hot encoding": make_pipeline(encoded, OperatorKernelRegressor()),
     "extra trees": make_pipeline(encoded, ExtraTreesRegressor(100, min_samples_leaf=3, random_state=0)),
 }
 scores = {}
@@ -62,6 +63,6 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# s5 is the logarithm of a concentration that the laboratory had computed others from: it is a function of s1, s2 and
-# s3 (Friedewald's formula). Smooth models find such a function from 200 patients; trees, which are made of steps, do
+# s5 is the logarithm of a concentration from which others were computed: it is a function of s1, s2 and s3
+# (Friedewald's formula). Smooth models learn this function from 200 patients; trees, which are step functions, do
 # not.
