@@ -1,1 +1,1 @@
-"""Benchmarks: one module a question, each printing one line of JSON with ratios measured in one process."""
+"""Benchmarks: one module per comparison. Each prints one line of JSON with ratios measured in one process."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [name ...]``: run all benchmarks, or those named."""
+"""``python -m benchmarks [name ...]``: run all benchmarks, or the named ones."""
 
 import importlib
 import sys

@@ -1,7 +1,8 @@
 """Fits on a smooth kernel (n = 4000, 3 features, the median rule) against the same with the eigenpairs of `eigh`.
 
-A squared fit, a Huber fit, a path over alpha and leave-one-out, M != I, gaps of 1e-6: at least 5 times faster. Where
-the rank is full (50 features) the search for a low one adds at most a tenth to `eigh`, a Cholesky factor, an inverse.
+A squared fit, a Huber fit, a path over alpha and leave-one-out, M != I, gaps of 1e-6: at least 5 times faster. If the
+rank is full (50 features), the search for a low rank adds at most a tenth to the time of `eigh`, a Cholesky factor or
+an inverse.
 """
 
 import numpy as np

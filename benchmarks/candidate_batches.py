@@ -1,4 +1,4 @@
-"""Candidates of many queries are looked at together: each pair of distinct outputs once, and no query alone."""
+"""Candidates of many queries are scored in batches: each pair of distinct outputs is evaluated once."""
 
 import numpy as np
 

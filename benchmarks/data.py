@@ -1,4 +1,4 @@
-"""Smooth curves with outlying samples: the problem the solver benchmarks share."""
+"""Smooth curves with outlying samples: the problem of the solver benchmarks."""
 
 from __future__ import annotations
 

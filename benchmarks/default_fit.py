@@ -1,9 +1,9 @@
-"""Fits with nothing set: kernel, gamma and alpha are chosen.
+"""Fits with default settings: kernel, gamma and alpha are selected.
 
 - n = 2000, d = 10: at most 6 times one eigendecomposition of the Gram matrix.
 - n = 5000, one output: at most 3 times the fit with kernel, gamma and alpha given, and one eigendecomposition of 2000.
-- Label sets with the F1 loss (n = 4880, sparse 0/1 inputs, 159 labels, made up): at most 12 times the fit with all
-  given.
+- Label sets with the F1 loss (n = 4880, sparse 0/1 inputs, 159 labels, generated): at most 12 times the fit with all
+  settings given.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
-"""Fits to blocks of rows on the workers of a Dask cluster, beside one process with as many threads.
+"""Fits to blocks of rows on the workers of a Dask cluster, against one process with as many threads.
 
 n = 200 000 rows of 10 inputs, d = 5 outputs, r = 300 landmarks, two workers of one thread each, data persisted there.
-The squared loss at most 1.15 times one process that adds up the same moments, Huber's loss at most 1.5 times a fit in
-memory. References are our own, with two threads: what is measured is what travels and waits, not the algorithm.
+The squared loss at most 1.15 times one process that adds up the same moments, the Huber loss at most 1.5 times a fit
+in memory. The references are our own fits with two threads: the benchmark measures communication and waiting, not the
+algorithm.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Fits on features against what one would write with scikit-learn, and input output kernel regression on features.
+"""Fits on features against the same with scikit-learn, and input output kernel regression on features.
 
-n = 100 000 samples with 20 inputs and 20 outputs, 1000 landmarks, the same ones for both:
+n = 100 000 samples with 20 inputs and 20 outputs, the same 1000 landmarks for both:
 
 - alpha given: at most 1.1 times ``make_pipeline(Nystroem(1000), Ridge(alpha))``
 - alpha by leave-one-out over 40 values: at most 1.6 times the same with ``RidgeCV``

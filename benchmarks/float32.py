@@ -1,8 +1,8 @@
 """A fit with X in float32 against the same X in float64, alpha and gamma given (n = 4000): at least 1.6 times faster.
 
-The squared loss by a Cholesky factor (M = I) and by eigenvectors (M != I), Huber's loss by the splitting.
-``difference`` is that of predictions, relative to the standard deviation of the outputs; gaps are certified in double.
-``processor_speedup`` is the ratio of processor times, which other work on the machine changes less.
+The squared loss by a Cholesky factor (M = I) and by eigenvectors (M != I), the Huber loss by splitting.
+``difference`` is the difference of predictions, relative to the standard deviation of the outputs; gaps are certified
+in double. ``processor_speedup`` is the ratio of processor times, which other work on the machine changes less.
 """
 
 import time

@@ -1,6 +1,6 @@
 """A fit with alpha="auto" to outputs with gaps (n = 1000, d = 3, 10 % at random) against none: at most 3 times.
 
-Each output has gaps of its own, so leave-one-out takes an eigendecomposition for each in place of one for all.
+Each output has different gaps, so leave-one-out needs an eigendecomposition for each output instead of one for all.
 """
 
 import numpy as np

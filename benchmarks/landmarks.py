@@ -1,4 +1,4 @@
-"""Features of 1000 landmarks (n = 20000, p = 20, rbf) against scikit-learn's Nystroem, and the choice of landmarks."""
+"""Features of 1000 landmarks (n = 20000, p = 20, rbf) against scikit-learn's Nystroem, and their selection."""
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem

@@ -1,9 +1,9 @@
-"""Links of many nodes: everything chosen automatically, embeddings of low rank, the best of all pairs.
+"""Links of many nodes: default settings, embeddings of low rank, the best of all pairs.
 
-- automatic: 2000 known nodes, gamma and alpha chosen, within 8 times one ``eigh`` of their Gram matrix.
-- many: 5000 known nodes, gamma and alpha chosen, with an embedding of low rank, within 3 times one ``eigh``; against
-  the same gamma and alpha with all eigenvectors, of which at most 0.5 points of AUC on new nodes are lost.
-- top_links: the 100 best of the five billion pairs of 100 000 new nodes, in a process of its own that may use 2 GB;
+- automatic: 2000 known nodes, gamma and alpha selected, within 8 times one ``eigh`` of their Gram matrix.
+- many: 5000 known nodes, gamma and alpha selected, with an embedding of low rank, within 3 times one ``eigh``;
+  compared with the same gamma and alpha and all eigenvectors, at most 0.5 points of AUC on new nodes are lost.
+- top_links: the 100 best of the five billion pairs of 100 000 new nodes, in a separate process that may use 2 GB;
   figures are gigabytes, and seconds for a billion pairs.
 """
 

@@ -1,4 +1,4 @@
-"""Gram matrix of Matérn's kernel (nu = 1.5, n = 3000, p = 20) against that of scikit-learn's Gaussian processes."""
+"""Gram matrix of the Matérn kernel (nu = 1.5, n = 3000, p = 20) against that of scikit-learn's Gaussian processes."""
 
 import numpy as np
 from sklearn.gaussian_process import kernels as gaussian_process

@@ -1,6 +1,6 @@
-"""Peak memory of a fit beyond what was there before, in Gram matrices: 2.5 with Cholesky factors, 4.5 with eigh.
+"""Additional peak memory of a fit, in Gram matrices: 2.5 with Cholesky factors, 4.5 with eigh.
 
-Each fit runs in a process of its own, because the peak of a process never falls.
+Each fit runs in a separate process, because the peak of a process never falls.
 """
 
 import subprocess

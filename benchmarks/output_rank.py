@@ -1,8 +1,8 @@
 """Label sets by input output kernel regression with 500 landmarks among the outputs, against the whole output kernel.
 
-4880 sparse 0/1 samples with 1836 features and 159 labels, made up like the BibTeX data; 2515 new ones are decoded over
-the distinct training outputs. Fit and predict in at most 0.6 of the time (what is left of a fit is the matrix of the
-inputs); F1 by sample of both.
+4880 sparse 0/1 samples with 1836 features and 159 labels, generated similar to the BibTeX data; 2515 new ones are
+decoded over the distinct training outputs. Fit and predict in at most 0.6 of the time (the matrix of the inputs takes
+the rest); F1 by sample of both.
 """
 
 import numpy as np

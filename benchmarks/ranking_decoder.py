@@ -1,4 +1,4 @@
-"""Rankings of 100 items from ratings with gaps, also for weights of both signs: at most 50 milliseconds a query."""
+"""Rankings of 100 items from ratings with gaps, also for weights of both signs: at most 50 milliseconds per query."""
 
 import numpy as np
 

@@ -1,9 +1,9 @@
-"""Fits of rows that are not held: a million rows from a memory-mapped file, time against their number, robust losses.
+"""Fits of data larger than memory: a million rows of a memory-mapped file, time over rows, robust losses.
 
-n = 1 000 000 rows of 20 inputs, d = 5 outputs, r = 500 landmarks, in a process of its own: below 2 GB of resident
+n = 1 000 000 rows of 20 inputs, d = 5 outputs, r = 500 landmarks, in a separate process: below 2 GB of resident
 memory, and at most 1.5 times the time of a plain loop over blocks that computes the same features and adds up ``Z'Z``
-and ``Z'Y``. From 25 000 rows on, time grows like their number: a slope of 1.0 +- 0.1 between logarithms. Huber's loss,
-n = 50 000, r = 300, d = 50, to a gap of 1e-5: at most 60 times one pass ``Z (Z' A)`` of features in memory.
+and ``Z'Y``. From 25 000 rows on, time is proportional to the rows: a slope of 1.0 +- 0.1 between logarithms. Huber
+loss, n = 50 000, r = 300, d = 50, to a gap of 1e-5: at most 60 times one pass ``Z (Z' A)`` of features in memory.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Predictions by an output kernel and a loss (n = 2000, 10 queries) against their weights alone: at most 1.2 times.
 
-The weights are kernel rows and triangular solves with the Cholesky factor of ``K + n alpha I``. Decoding is no part of
-the reference; labels under the zero-one loss have next to none. The first prediction is not timed. Weights are compared
-with those of a solver for general matrices.
+The weights are kernel rows and triangular solves with the Cholesky factor of ``K + n alpha I``. The reference does
+not include decoding, which is negligible for labels under the zero-one loss. The first prediction is not timed.
+Weights are compared with those of a solver for general matrices.
 """
 
 import numpy as np

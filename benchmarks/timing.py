@@ -1,4 +1,4 @@
-"""Best-of-several timings of two things side by side."""
+"""Timings of two computations, the best of several runs."""
 
 from __future__ import annotations
 

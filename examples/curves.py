@@ -1,11 +1,11 @@
-"""Curves from curves in scikit-fda's containers: epidemics from the contacts that people had.
+"""Curves from curves in scikit-fda's containers: epidemics from contact rates.
 
-Data: scikit-fda's real curves need the network, so that these are simulated. The logarithm of a town's contact rate
-over 120 days is a Gaussian process of scikit-fda; an SIR model makes new cases a day of it, per thousand people, seen
-with 10 % noise. 80 towns to learn from, 100 to judge by, whose cases are without noise; new towns in each draw.
+The data are simulated, since scikit-fda downloads its real curves. The logarithm of a town's contact rate over 120
+days is a Gaussian process of scikit-fda; an SIR model gives the daily new cases per thousand people, observed with 10
+% noise. Each draw has 80 training towns and 100 test towns; the test cases have no noise.
 
 - All days: ``FDataGrid`` in, ``FDataGrid`` out.
-- 8 days a town: training cases are a ``FDataIrregular``. Others than ours need all days, and get them interpolated.
+- 8 days per town: training cases are a ``FDataIrregular``. The alternatives need all days, and use interpolation.
 - A number from a curve: the share of people ever infected, from the contacts.
 
 Prints tables, means over draws with standard errors, and writes curves.png beside this file. Needs scikit-fda.

@@ -1,7 +1,7 @@
 """Robust regression of vectors with gaps: the lower half of a handwritten digit from its upper half.
 
-Inputs and outputs are 32 pixels each. In a tenth of the training pictures a fault inverted the contrast of the lower
-half and amplified it, and 15 % of all training pixels were not observed. The test pictures are clean.
+Inputs and outputs are 32 pixels each. In a tenth of the training images the contrast of the lower half is inverted
+and amplified, and 15 % of all training pixels are missing. The test images are clean.
 
 Prints a table and writes demo.png beside this file.
 """

@@ -1,13 +1,14 @@
-"""Forecasts of curves: the next two years of the Pacific's temperature from the last three.
+"""Forecasts of curves: two years of the Pacific's temperature from the three years before.
 
-Data: quarterly sea-surface temperatures of the region Nino 3, 1950 to 2015, that come with PyWavelets. A sample is a
-quarter; its input is the curve of the 12 quarters before it, its output that of the 8 quarters that follow. Models
-learn from quarters whose forecast ends before 1990, and are judged on all from 1990 on: years they have not seen.
+Data: quarterly sea-surface temperatures of the region Nino 3, 1950 to 2015, included in PyWavelets. A sample is a
+quarter; its input is the curve of the 12 quarters before it, its output the curve of the 8 quarters after it. Models
+are fitted to quarters whose forecast ends before 1990, and tested on all quarters from 1990 on.
 
-Consecutive samples share most of their values, which makes leaving one of them out an optimistic test of a model; what
-is chosen by it can be too rough. Folds of whole stretches of years, in the second line of the table, are the check.
+Consecutive samples share most of their values, so that leave-one-out errors are too optimistic, and the settings
+selected by them may be too rough. For comparison, the second line of the table uses folds of contiguous years.
 
-Prints tables and writes forecast.png beside this file. Needs PyWavelets; with scikit-fda its neighbours are shown too.
+Prints tables and writes forecast.png beside this file. Needs PyWavelets; with scikit-fda its nearest neighbours are
+shown too.
 """
 
 import importlib.util

@@ -1,8 +1,8 @@
-"""Whole curves from curves, half of the points missing and some of the rest wrong, by a robust loss.
+"""Curves from curves with a robust loss: half of the points are missing, and some of the others are wrong.
 
-The curves are those of Lambert et al. 2022: four Gaussian processes in, four out, mixed with the same coefficients. In
-the training outputs every curve has 10 % of its points replaced by uniform draws, and half of what is left
-was not observed. The test curves are clean.
+The curves are those of Lambert et al. 2022: inputs and outputs are mixtures of four Gaussian processes each, with the
+same coefficients. In every training output 10 % of the points are replaced by uniform draws, and half of the
+remaining points are missing. The test curves are clean.
 
 Prints a table and writes functional.png beside this file.
 """

@@ -1,12 +1,11 @@
-"""Samples without outputs that help, and links of a network from the features of its nodes.
+"""Learning from samples without outputs, and links of a network from the features of its nodes.
 
-Digits (scikit-learn's, 8 x 8): 40 of 1200 have a label. The penalty of a graph over all 1200 moves predictions along
-neighbours; it is judged on the other 1160 (transductive use) and on 597 images that the fit has not seen (inductive).
+Digits (scikit-learn's, 8 x 8): 40 of 1200 have a label. A penalty on the graph of all 1200 makes predictions of
+neighbours similar; it is evaluated on the other 1160 (transductive) and on 597 new images (inductive).
 
-Links: a network with three classes of nodes and features that tell of its structure (Brouard et al. 2016, appendix C).
-The links among 60 nodes are known; those among 200 nodes that were at hand without links (transductive), and among 140
-new ones (inductive), are predicted. Here the 200 nodes add little; for links between images of the same digit, in the
-README, they do.
+Links: a network with three classes of nodes and features that depend on its structure (Brouard et al. 2016, appendix
+C). The links among 60 nodes are known. The links among 200 nodes that are in the fit without links (transductive),
+and among 140 new nodes (inductive), are predicted. The 200 nodes improve the predictions little here.
 
 Prints tables and writes graphs.png beside this file.
 """

@@ -1,14 +1,14 @@
 """Strings, rankings and a hierarchy of labels, from scikit-learn's handwritten digits (8 x 8 pixels).
 
-Strings: two digits side by side are a string such as "37"; 30 of the 100 strings do not occur in training. A kernel of
-strings that counts equal characters at equal places, and all strings as candidates, can predict them; a classifier of
-whole strings, or the nearest neighbour, cannot. A classifier for each character can too.
+Strings: two digits side by side are a string such as "37"; 30 of the 100 strings do not occur in training. They can
+be predicted with a kernel of strings that counts equal characters at equal positions, and all strings as candidates,
+or with a classifier for each character; a classifier of whole strings, or the nearest neighbour, cannot predict them.
 
 Rankings: the ten digits in the order in which the whole image resembles their mean images, from its upper half alone.
-Judged by Kendall's tau, 1 for the right order and 0 for chance.
+The score is Kendall's tau, 1 for the right order and 0 for chance.
 
-Hierarchy: digits in three groups by shape, round, straight and others; 60 of 800 labels are known. Another digit of the
-same group costs 1, one of another group 3. The other 740 images are there without labels, for whoever can use them.
+Hierarchy: digits in three groups by shape, round, straight and others; 60 of 800 labels are known. Another digit of
+the same group costs 1, one of another group 3. The other 740 images are available without labels.
 
 Prints tables and writes labels.png beside this file.
 """

@@ -1,14 +1,14 @@
-"""Molecules: properties from fingerprints, and the molecule behind noisy measurements, with rdkit.
+"""Molecules: properties from fingerprints, and retrieval of a molecule from noisy measurements, with rdkit.
 
-Properties: seven that rdkit computes (logP, polar surface, ...) for molecules of the NCI's collection, from the bits of
-their Morgan fingerprints; and one that was measured, the activity of compounds of one series against their target
-(ChEMBL 2321810). Both lists come with rdkit. The seven are functions of the structure, so that only bits that fold
-several substructures together, and few molecules, stand between a model and the truth.
+Properties: seven that rdkit computes (logP, polar surface, ...) for molecules of the NCI's collection, from the bits
+of their Morgan fingerprints; and one that was measured, the activity of compounds of one series against their target
+(ChEMBL 2321810). Both lists are included in rdkit. The seven are functions of the structure; the error comes from
+bits shared by several substructures, and from the small number of molecules.
 
-Retrieval: a vector of descriptors, seen through noise, and the 50 molecules nearest in weight: which of them is it?
-Models learn fingerprints from descriptors, of other molecules, and rank the candidates by them. The last line does
-without learning: it computes the descriptors of every candidate, which is possible only where there is a formula for
-what was measured, as there is here; it says how much the noise leaves.
+Retrieval: a molecule is to be found from its noisy descriptors among the 50 molecules of nearest weight. Models learn
+to predict fingerprints from descriptors, and rank the candidates by their predictions. The last line needs no
+learning: it computes the descriptors of every candidate, which is possible only if there is a formula for the
+measurements, as here; it is the upper limit under the noise.
 
 Prints tables, means over splits with standard errors, and writes molecules.png beside this file. Needs rdkit.
 """

@@ -1,13 +1,13 @@
-"""Links that were hidden and labels that few nodes have, in the small networks that come with networkx.
+"""Hidden links, and labels from few labelled nodes, in the small networks of networkx.
 
-Links: a fifth of the links is hidden at random, and every pair that is not known to be linked gets a score: are hidden
-links above pairs that are none? Nothing is known of a node but its links. networkx's scores count common neighbours in
-several ways; LinkPredictor learns from the links that are left how to weigh such scores and others. The fourth network
-links women to the events they were at, and only pairs of a woman and an event are asked for: these have no neighbours
-in common, so that networkx's scores are all 0.
+Links: a random fifth of the links is hidden, and every pair without a known link is scored. The measures compare the
+scores of hidden links with those of pairs that are not linked. Nodes have no features. networkx's scores count common
+neighbours in several ways; LinkPredictor learns the weights of such scores and others from the known links. The
+fourth network links women to the events they attended, and only pairs of a woman and an event are scored: these have
+no common neighbours, so that networkx's scores are all 0.
 
-Labels: the members of the karate club fell out; some of each party are known, and the rest is predicted from who meets
-whom. ``manifold`` is the weight of the network's penalty, 1 here and not chosen.
+Labels: the karate club split into two parties; the parties of some members are known, and the others are predicted
+from the links. ``manifold`` is the weight of the network's penalty, fixed at 1 here.
 
 Prints tables, means of 10 draws with their standard errors, and writes networks.png beside this file. Needs networkx.
 """

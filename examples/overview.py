@@ -1,6 +1,6 @@
 """Four kinds of outputs in one picture: vectors with outliers, curves with gaps, a vector field, links of a network.
 
-Nothing is set but the kind of the problem. Writes docs/figures/overview.png, the picture of the README.
+All settings have their defaults. Writes docs/figures/overview.png, the figure of the README.
 """
 
 from pathlib import Path

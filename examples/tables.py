@@ -1,9 +1,9 @@
-"""A table with gaps: blood measurements of 442 patients, of whom most had only some of them taken.
+"""A table with gaps: blood measurements of 442 patients, most of them incomplete.
 
-Data: scikit-learn's diabetes table (Efron et al. 2004). Age, sex, body mass index and blood pressure predict six serum
-measurements and the progression of the disease a year later. In the training table 60 % of the outputs are empty, and
-30 % in the test table: scores are those of ``hilbertlearn.metrics``, at the entries that are there. scikit-learn's
-models take no gaps: they are fitted to each output by itself, or to a table whose gaps were filled first.
+Data: scikit-learn's diabetes table (Efron et al. 2004). Age, sex, body mass index and blood pressure predict six
+serum measurements and the progression of the disease a year later. In the training table 60 % of the outputs are
+empty, and 30 % in the test table: scores of ``hilbertlearn.metrics`` use the observed entries. scikit-learn's models
+do not support gaps: they are fitted to each output separately, or to imputed outputs.
 
 Prints a table and writes tables.png beside this file.
 """

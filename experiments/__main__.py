@@ -1,13 +1,13 @@
-"""``python -m experiments [name ...]``: run all experiments, or those named; ``--quick`` for a small piece of each.
+"""``python -m experiments [name ...]``: run all experiments, or the named ones; ``--quick`` for a small part of each.
 
-    python -m experiments --data FOLDER            all of them as they are reported, hours
-    python -m experiments --quick                  a small piece of each, under a minute; prints its figures
-    python -m experiments --quick --data FOLDER    the same on real data, where FOLDER holds them
+    python -m experiments --data FOLDER            all of them, as in the results pages; hours
+    python -m experiments --quick                  a small part of each, under a minute; prints its figures
+    python -m experiments --quick --data FOLDER    the same on real data, if they are in FOLDER
     python -m experiments --list                   their names
 
-The small piece of an experiment is its function ``quick(folder)``: its ``main`` with few samples and short grids. Data
-sets that are not in FOLDER are generated (``standins.py``), so its figures say nothing about methods; they say whether
-the experiment still computes what it did (``tests/experiments_quick.json``).
+The small part of an experiment is its function ``quick(folder)``: its ``main`` with few samples and short grids. Data
+sets that are not in FOLDER are generated (``standins.py``), so the figures do not evaluate methods; they are
+regression tests of the experiments (``tests/experiments_quick.json``).
 """
 
 from __future__ import annotations

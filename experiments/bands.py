@@ -1,26 +1,26 @@
 """Widths of simultaneous bands for curves at level 0.9, against split conformal with its papers' modulation.
 
-Four kinds of curves, 20 random splits each: the right corticospinal tract from the corpus callosum (DTI, 78 patients to
-train on and 22 to test on), trajectories of the vocal tract from sound (speech, 298 words and 115), sums of bumps from
-sums of cosines (``make_frequency_curves``, 78 and 200) and curves of Gaussian processes from others
-(``make_gaussian_process_curves`` with noise 0.1, 78 and 200). With these numbers half of the training curves makes the
-level exactly: the reference neither gains nor loses by rounding.
+Four kinds of curves, 20 random splits each: the right corticospinal tract from the corpus callosum (DTI, 78 patients
+to train on and 22 to test on), trajectories of the vocal tract from sound (speech, 298 words and 115), sums of bumps
+from sums of cosines (``make_frequency_curves``, 78 and 200) and curves of Gaussian processes from others
+(``make_gaussian_process_curves`` with noise 0.1, 78 and 200). With these numbers half of the training curves gives
+the level exactly, so that rounding does not affect the reference.
 
-- The reference, ``baselines.SplitConformalBand``: half of the samples train, half calibrate, and the width follows the
-  largest residual of the training half but for the most extreme curves (Diquigiovanni, Fontana & Vantini 2022). Beside
-  it the same with a constant width.
-- "default": ``ConformalPredictor(model)`` as it comes, jackknife+ in closed form with a smooth scale.
-- "default, level 0.93": the same for the higher level, to compare with where coverage differs by chance.
+- The reference, ``baselines.SplitConformalBand``: half of the samples train, half calibrate, and the width is
+  proportional to the largest residual of the training half without the most extreme curves (Diquigiovanni, Fontana &
+  Vantini 2022). A second reference has a constant width.
+- "default": ``ConformalPredictor(model)`` with default settings, jackknife+ in closed form with a smooth scale.
+- "default, level 0.93": the same for a higher level, for comparison if coverages differ by chance.
 - Other methods and scores, on the first 3 splits, for speech of the first of three trajectories.
 
-Models are ``FunctionalRegressor()`` as it comes for DTI and the synthetic curves, whose kernel, alpha and operator are
-chosen by the samples that a model is fitted to; for speech the sum of 13 Gaussian kernels of Bouche et al. 2021, 30
-principal components and alpha as it is chosen. Gaps of the training curves of DTI are filled by linear interpolation
-before anything else; test curves count where they were observed. Coverage is the share of test curves that are inside
-at all points at once, and width the mean over the domain and over test curves.
+Models are ``FunctionalRegressor()`` for DTI and the synthetic curves, with kernel, alpha and operator selected from
+the training samples; for speech the sum of 13 Gaussian kernels of Bouche et al. 2021, 30 principal components and a
+selected alpha. Gaps of the training curves of DTI are filled by linear interpolation before anything else; test
+curves count where they were observed. Coverage is the share of test curves that are inside at all points, and width
+the mean over the domain and over test curves.
 
-*Robust.* 78 curves of Gaussian processes of which 5 % are wrong (``corrupt_curves`` of intensity 3), and 200 clean ones
-to test on: bands around ridge regression and around Huber's loss, cv+ of both, for two levels.
+*Robust.* 78 curves of Gaussian processes of which 5 % are wrong (``corrupt_curves`` of intensity 3), and 200 clean
+test curves: bands of ridge regression and of the Huber loss, both by cv+, for two levels.
 
     python experiments/bands.py --data FOLDER            about 25 minutes
     python experiments/bands.py --data FOLDER --quick    3 splits

@@ -1,9 +1,9 @@
 """Table 1 of Bouche et al. 2021: five methods on profiles of diffusion tensor imaging.
 
 The right corticospinal tract (55 points, some not observed) is predicted from the corpus callosum (93 points) in the
-first scans of 100 patients, 70 to train on and 30 to test on. All settings are chosen by 5 folds of the training set,
-by the error at observed points; errors are summed over observed points and averaged over curves, which is the scale of
-the paper's numbers. The paper has one split, of which it says nothing; here there are 20 random ones.
+first scans of 100 patients, 70 to train on and 30 to test on. All settings are selected by 5 folds of the training
+set, by the error at observed points; errors are summed over observed points and averaged over curves, which is the
+scale of the paper's numbers. The paper has one unspecified split; here there are 20 random splits.
 
 - KE: Nadaraya-Watson, 20 bandwidths of the Gaussian kernel (paper: 100).
 - 3BE: Fourier bases, ridge regression on 300 random Fourier features. All penalties are computed at once with the
@@ -11,14 +11,14 @@ the paper's numbers. The paper has one split, of which it says nothing; here the
   scale of the coefficients that it does not give; rates here are around one over the typical squared distance.
 - KPL: wavelets (Daubechies and Coiflets, 4 or 5 scales) whose weights fall by 1, 1.2, 1.4 or 1.6 a scale, kernel
   exp(-||x - z||^2 / 0.9^2). "Projected" is the paper's way with values not observed (equation 13); "exact" minimises
-  the error at observed values, with the dictionary chosen for the other and one penalty a decade from 1e-6 to 1.
+  the error at observed values, with the dictionary selected for the other and one penalty per decade from 1e-6 to 1.
 - KAM: 4 x 3 input kernels, 3 output kernels (paper: 4), 15 or 30 principal components (paper: 10, 15, 20, 30).
 - FKRR: the kernel of KPL, output kernel exp(-rate |s - t|) on the 55 points (paper: 200). The paper's rates are 0.01 to
   1; here 0.1 to 30, since they may have been meant as widths.
 
-Outputs are centred at the mean of the observed values, except for KE. For 3BE, KAM and FKRR gaps of the training curves
-are filled by linear interpolation (paper: for the last two). Penalties: 3 a decade from 1e-9 to 1 (paper: 100 values).
-For reference: the mean training curve, and ``FunctionalRegressor()`` without any choice by hand.
+Outputs are centred at the mean of the observed values, except for KE. For 3BE, KAM and FKRR gaps of the training
+curves are filled by linear interpolation (paper: for the last two). Penalties: 3 per decade from 1e-9 to 1 (paper:
+100 values). For reference: the mean training curve, and ``FunctionalRegressor()`` with default settings.
 
     python experiments/bouche2021_dti.py --data FOLDER            about 15 minutes
     python experiments/bouche2021_dti.py --data FOLDER --quick    2 splits, fewer settings

@@ -1,9 +1,9 @@
 """Figure 1 of Bouche et al. 2021: kernel projection learning (KPL) against noise on the output curves.
 
-Toy data of appendix C.1: sums of 4 of 10 cosines as inputs, bumps at their frequencies as outputs, 500 curves to train
-on and 300 to test on. The dictionary is the true one, 10 B-splines; Gaussian kernel exp(-||x - z||^2 / 20^2) between
-the vectors of 200 points; nothing is centred. For each of 50 noise levels, of standard deviation 0 to 1.5, alpha is
-chosen from 100 values between 1e-8 and 1e-3 by leave-one-out in closed form (the paper: 5 folds).
+Toy data of appendix C.1: sums of 4 of 10 cosines as inputs, bumps at their frequencies as outputs, 500 curves to
+train on and 300 to test on. The dictionary is the true one, 10 B-splines; Gaussian kernel exp(-||x - z||^2 / 20^2)
+between the vectors of 200 points; nothing is centred. For each of 50 noise levels, of standard deviation 0 to 1.5,
+alpha is selected from 100 values between 1e-8 and 1e-3 by leave-one-out in closed form (the paper: 5 folds).
 
 The paper does not say whether its test curves are noisy: errors are given for both. Its signal-to-noise ratio is the
 mean of |y observed| over the noise level, which cannot fall below 0.8, that of noise alone; the figure has the mean of

@@ -2,14 +2,14 @@
 
 The toy data and the model of figure 1, noise of standard deviation 0.02 (appendix C.1.2; section 5.1 says 0.07). Of
 each training curve 0 to 90 % of the 200 values, drawn at random, are not observed; training sets of 20, 50, 100, 250
-and 500 curves. Two ways to fit what is left:
+and 500 curves. Two methods to fit the observed values:
 
 - "projected_trapezoid": inner products with the dictionary are averages over the observed values (the paper, equation
   13), weighted by the trapezoid rule;
-- "exact": the squared error at the observed values is what is minimised.
+- "exact": minimises the squared error at the observed values.
 
-alpha is chosen from 16 values between 1e-8 and 1e-3 (the paper: 100) by 5 folds of the training set, by the error at
-observed values. Errors are those of 300 noise-free test curves, fully observed.
+alpha is selected from 16 values between 1e-8 and 1e-3 (the paper: 100) by 5 folds of the training set, by the error
+at observed values. Errors are those of 300 noise-free test curves, fully observed.
 
     python experiments/bouche2021_figure2.py            3 draws, about 10 minutes
     python experiments/bouche2021_figure2.py --quick    1 draw, 2 sizes, 3 shares

@@ -1,9 +1,9 @@
 """Table 2 of Bouche et al. 2021: from the sound of synthesised words to eight trajectories of the vocal tract.
 
-413 words, 300 to train on and 113 to test on, 10 random splits (the paper has one). Sound is 13 mel-frequency cepstral
-coefficients; words are extended by reflection to the longest, and trajectories are mapped to [-1, 1]. The input kernel
-is the sum of 13 Gaussian kernels of appendix C.3.2, of bandwidth 1 except for KE. Settings are chosen by 5 folds of the
-training words.
+413 words, 300 to train on and 113 to test on, 10 random splits (the paper has one). Sound is 13 mel-frequency
+cepstral coefficients; words are extended by reflection to the longest, and trajectories are mapped to [-1, 1]. The
+input kernel is the sum of 13 Gaussian kernels of appendix C.3.2, of bandwidth 1 except for KE. Settings are selected
+by 5 folds of the training words.
 
 Errors are squared errors summed over the original points of each word, averaged over words: on this scale the numbers
 are of the paper's size (on extended words they are about three times as large, as means over points about 100 times
@@ -15,8 +15,8 @@ those of the authors' loader.
   the same kernel, and principal components are orthonormal. The paper too finds equal numbers.
 - FKRR: output kernel exp(-rate |s - t|), rate 0.1, 1, 10 or 30 (paper: 0.02 to 0.15, if they were not meant as widths).
 
-Outputs are centred, except for KE. Penalties: 3 a decade from 1e-8 to 1e-3 (paper: 40 or 50 values from 1e-11 to 1e-5;
-the best are at or above its upper end).
+Outputs are centred, except for KE. Penalties: 3 per decade from 1e-8 to 1e-3 (paper: 40 or 50 values from 1e-11 to
+1e-5; the best are at or above its upper end).
 
     python experiments/bouche2021_speech.py --data FOLDER            about 8 minutes
     python experiments/bouche2021_speech.py --data FOLDER --quick    2 splits, 2 trajectories, fewer settings

@@ -1,14 +1,14 @@
 """Figures 6 and 7 of Brouard et al. 2016: activities of molecules against lines of cancer cells, as related tasks.
 
-Model 0 learns each line by itself, model 1 measures errors by A1 = mu M + (1 - mu) I, model 2 has the operator
-A2 = (mu L_M + (1 - mu) I)^-1, where M are similarities of the lines in the training outputs; beside them the operator
-that is learnt with the function. Tanimoto kernel of paths, lambda_1 = 1, nothing centred, graph of the 50 nearest
+Model 0 learns each line independently, model 1 measures errors by A1 = mu M + (1 - mu) I, model 2 has the operator A2
+= (mu L_M + (1 - mu) I)^-1, where M are similarities of the lines in the training outputs; a further model learns the
+operator with the function. Tanimoto kernel of paths, lambda_1 = 1, nothing centred, graph of the 50 nearest
 neighbours with the Laplacian iterated 5 times, ten draws of 5, 10 and 20 % labelled molecules, error on the others.
 
-The molecules are others than the paper's: 1068 of the NCI-60 screen, activities standardised within each molecule. The
+The molecules differ from the paper's: 1068 of the NCI-60 screen, activities standardised within each molecule. The
 figures are on the 50 lines with the fewest gaps and the 651 molecules measured against all of them. The rate gamma of
-M maximises the evidence of the training outputs. Two further parts: alpha chosen by held-out training outputs in place
-of lambda_1 = 1, and all 1068 molecules with their gaps.
+M maximises the evidence of the training outputs. Two further parts: alpha selected by cross-validation instead of
+lambda_1 = 1, and all 1068 molecules with their gaps.
 
     python experiments/brouard2016_drugs.py --data FOLDER            ten draws, about four minutes
     python experiments/brouard2016_drugs.py --data FOLDER --quick    two draws, thinner grids, 300 molecules, seconds

@@ -1,7 +1,7 @@
 """Table 3 and figure 5 of Brouard et al. 2016: links of a co-authorship network and of Cora, from words.
 
 Authors of NIPS are linked by common papers and described by the words of their papers' abstracts (the paper: of full
-texts). Co-authors then share the words of their common papers, which gives links away, so there are three versions:
+texts). Co-authors then share the words of their common papers, which reveal the links, so there are three versions:
 
 - "shared": the words of all papers of an author, as in the paper;
 - "own": each paper's words count for one of its authors only (its other authors still are linked with that author);
@@ -12,12 +12,12 @@ Cora: papers, their words, and citations; as many papers are drawn as there are 
 Words are weighted by tf-idf, rows have length 1, Gaussian kernel. Three quarters of the nodes are for training: 5, 10
 or 20 % of them labelled (20 and 40 % in "separate"), the others unlabelled; the last quarter are test nodes.
 Transductive: pairs of training nodes, not both labelled. Inductive (the paper's "semi-supervised"): pairs of two test
-nodes. "labelled with test": pairs of a labelled node and a test node. Settings are chosen on the labelled nodes only,
-separately for AUC-ROC and AUC-PR: by pairs left out for ridge, over 5 folds for EM and PKMR. "ridge, penalty" has a
-penalty on the mean of h over all training nodes, weight 1, and gamma and alpha of ridge. It stands for the paper's,
-which has the diffusion kernel exp(-L) of the graph of 10 % nearest neighbours and tends to it where gamma is small, so
-that the graph is well linked; exp(-lambda_2), the distance between the two, is in the rows of figure 5 for the gamma
-that was chosen.
+nodes. "labelled with test": pairs of a labelled node and a test node. Settings are selected on the labelled nodes
+only, separately for AUC-ROC and AUC-PR: by leave-pair-out for ridge, by 5 folds for EM and PKMR. "ridge, penalty" has
+a penalty on the mean of h over all training nodes, weight 1, and gamma and alpha of ridge. It replaces the paper's
+penalty, the diffusion kernel exp(-L) of the graph of 10 % nearest neighbours, which tends to it if gamma is small and
+the graph well connected; exp(-lambda_2), the distance between the two, is in the rows of figure 5 for the selected
+gamma.
 
     python experiments/brouard2016_networks.py --data FOLDER            5 repetitions, 3 of figure 5, about 6 minutes
     python experiments/brouard2016_networks.py --data FOLDER --quick    1 repetition of some of it, below half a minute

@@ -1,15 +1,15 @@
 """Tables 4 and 5 of Brouard et al. 2016: links between known proteins and new ones, and the time it takes.
 
 5 folds of the nodes. The graph of the training nodes is known; pairs of a test node with a training node are scored.
-The paper's 1242 proteins with their annotations are not at hand. In their place: 150 yeast proteins with a given
-kernel, of which little can be learnt; the friends of a Facebook user; and the 400 papers of Cora with most citations.
-Binary features are encoded as the paper encodes annotations, by -ln of the share of nodes that have them, and made of
-length 1; the kernel is Gaussian with gamma by the median rule. All methods share it, but the trees, which see the
-features (of proteins: the kernel values with the training proteins).
+The paper's 1242 proteins with their annotations are not available. They are replaced by 150 yeast proteins with a
+given kernel, from which little can be learnt; the friends of a Facebook user; and the 400 papers of Cora with most
+citations. Binary features are encoded as the paper encodes annotations, by -ln of the share of nodes that have them,
+and made of length 1; the kernel is Gaussian with gamma by the median rule. All methods share it, except for the
+trees, which use the features (for proteins: the kernel values with the training proteins).
 
-Parameters are chosen by 4 folds of the training nodes, as in the paper, in the same way: pairs of a node left out with
-one that is not; separately for the two areas. "default" is LinkPredictor without any setting but the kernel: all
-its scores are combined. Its other rows have the scores of h alone. The trees have no parameter to choose.
+Parameters are selected by 4 folds of the training nodes, as in the paper, by pairs of a validation node and a
+training node, separately for the two areas. "default" is LinkPredictor without any setting but the kernel: all its
+scores are combined. Its other rows have the scores of h alone. The trees have fixed parameters.
 
     python experiments/brouard2016_proteins.py --data FOLDER            FOLDER holds yeast_ppi/, facebook_ego/, cora/
     python experiments/brouard2016_proteins.py --data FOLDER --quick    2 folds, 80 nodes of each

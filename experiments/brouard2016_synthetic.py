@@ -1,21 +1,21 @@
 """Tables 8 and 9 and figures 3, 4 and 8 of Brouard et al. 2016: links of random networks, with inputs made from them.
 
 Networks of 700 nodes. Inputs are the first kernel principal components of the network's diffusion kernel, with a
-Gaussian kernel. 5, 10 or 20 % of the nodes are labelled: the links among them are known. Scores are of all other pairs.
-Each repetition has a network and labelled nodes of its own. gamma and alpha are chosen on the labelled nodes only, by
-the area under the ROC curve of pairs whose two nodes are left out.
+Gaussian kernel. 5, 10 or 20 % of the nodes are labelled: the links among them are known. Scores are of all other
+pairs. Each repetition has a new network and new labelled nodes. gamma and alpha are selected on the labelled nodes
+only, by the leave-pair-out area under the ROC curve.
 
-- ridge: the squared loss. Output kernel: the diffusion kernel of the labelled nodes' own links ("labelled"), or that of
-  the whole network, cut to them ("whole": it tells how near two labelled nodes are by way of others).
-- left_out: ridge with gamma and alpha chosen by one node left out at a time, beside pairs, at density 0.01.
-- margin: the hinge, as it is and with both kernels centred.
+- ridge: the squared loss. Output kernel: the diffusion kernel of the labelled nodes' own links ("labelled"), or that
+  of the whole network, restricted to them ("whole": it includes paths through other nodes).
+- left_out: ridge with gamma and alpha selected by leave-one-node-out, compared with leave-pair-out, at density 0.01.
+- margin: the hinge, without centring and with both kernels centred.
 - margin, penalty (table 8b): all nodes are given to fit, with the penalty of figures 3 and 4. gamma, alpha and the
-  weight of the penalty are chosen together, with the penalty on, once by the area under each of the two curves.
+  weight of the penalty are selected jointly, with the penalty, once by the area under each of the two curves.
 - Figures 3 and 4: all nodes are given to fit, with a penalty on the values of h at them. The paper's penalty is the
   diffusion kernel exp(-L) itself, L the Laplacian of the input Gram matrix, where one would expect I - exp(-L): both
   are tried, with the gamma and alpha of the model without penalty (of the centred one for the margin).
 
-    python experiments/brouard2016_synthetic.py                 10 repetitions, 3 of what takes long, 25 minutes
+    python experiments/brouard2016_synthetic.py                 10 repetitions, 3 of the slow parts, 25 minutes
     python experiments/brouard2016_synthetic.py --only table8   or left_out, table8b, table9, figure3, figure8
     python experiments/brouard2016_synthetic.py --quick         1 repetition of some of it, a minute
 

@@ -1,16 +1,16 @@
 """Tables 6 and 7 of Brouard et al. 2016: links of a network of which 5, 10 or 20 % is known, and the time it takes.
 
-The paper has 1242 proteins. In their place are the three networks of brouard2016_proteins.py, with their kernels: 150
+The paper has 1242 proteins. The three networks of brouard2016_proteins.py, with their kernels, replace them: 150
 yeast proteins, 347 friends of a Facebook user, the 400 papers of Cora with most citations. The protocol is that of
-table 3 in brouard2016_networks.py: three quarters of the nodes for training, of which some are labelled, the others for
-test; transductive are pairs of training nodes that are not both labelled, semi-supervised pairs of two test nodes.
-Draws of nodes without a known link are left out.
+table 3 in brouard2016_networks.py: three quarters of the nodes for training, of which some are labelled, the others
+for test; transductive are pairs of training nodes that are not both labelled, semi-supervised pairs of two test
+nodes. Draws of nodes without a known link are omitted.
 
     python experiments/brouard2016_transductive.py --data FOLDER            it holds yeast_ppi/, facebook_ego/, cora/
     python experiments/brouard2016_transductive.py --data FOLDER --quick    2 draws
 
 Prints the tables of docs/results/brouard2016.md, writes output/brouard2016_transductive.csv. Seconds are those of the
-processor, for a fit with what was chosen and the scores of all pairs: set OPENBLAS_NUM_THREADS=1.
+processor, for a fit with the selected settings and the scores of all pairs: set OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Sets of candidates at 90 %: coverage and size for molecules, rankings and label sets.
 
 - 120 spectra with candidate lists of 2 to 7705 molecules and the scores of another model (``metabolite_candidates``):
-  half of the spectra calibrate, the others are asked, 200 times.
-- 490 spectra with a given kernel and 462 distinct fingerprints (``metabolite_fp490``): 390 are learnt from, 100 asked,
+  half of the spectra calibrate, the others are queries, 200 times.
+- 490 spectra with a given kernel and 462 distinct fingerprints (``metabolite_fp490``): 390 for training, 100 queries,
   among all molecules, and among lists of 50 with the true one.
-- Rankings (iris, 3 items; cpu-small, 5; vowel, 11; wisconsin, 16) and label sets (yeast, 14 labels; birds, 19; medical,
-  45), nothing set: 300 samples learnt from (iris 100, wisconsin 130), up to 150 asked. All rankings and label sets are
-  candidates, for Kendall's loss and the Hamming loss; beside them are balls of the loss, and for F1 sets among the
-  label sets seen in the samples, whose coverage is of those that are, with their share. Means of sizes are of sets that
-  are listed, those of up to 20 000 members.
+- Rankings (iris, 3 items; cpu-small, 5; vowel, 11; wisconsin, 16) and label sets (yeast, 14 labels; birds, 19;
+  medical, 45), default settings: 300 training samples (iris 100, wisconsin 130), up to 150 queries. All rankings and
+  label sets are candidates for the Kendall and Hamming losses; these sets are compared with balls of the loss. For F1
+  the candidates are the training label sets; coverage is that of outputs that are candidates, with their share. Mean
+  sizes are over listed sets, with up to 20 000 members.
 
     python experiments/candidate_sets.py --data FOLDER            3 draws, 5 minutes
     python experiments/candidate_sets.py --data FOLDER --quick    1 draw, two minutes

@@ -2,10 +2,10 @@
 
 x is uniform on [-1, 1], y = sin(6 pi x) plus noise of variance 0.1, plus with probability 0.1 an error uniform on
 [-3, 3]. Compared with kernel ridge regression and the robust Nadaraya-Watson estimator, all with Gaussian kernels and
-without centring. All parameters (gamma, alpha, the width c of the Cauchy loss) are chosen by 5 folds of the training
-data, for all three methods by the mean absolute error of the held-out y, outliers included: unlike the methods' own
-losses it compares widths, and outliers have little say in it. Reported is the mean absolute distance to sin(6 pi x)
-over 1000 new points.
+without centring. All parameters (gamma, alpha, the width c of the Cauchy loss) are selected by 5 folds of the
+training data, for all three methods by the cross-validated mean absolute error, outliers included: unlike the
+methods' own losses it is comparable between widths, and outliers have little influence on it. Reported is the mean
+absolute distance to sin(6 pi x) over 1000 new points.
 
     python experiments/ciliberto2016_figure1.py            30 draws, about 10 minutes on a free core
     python experiments/ciliberto2016_figure1.py --quick    5 draws, up to 200 samples

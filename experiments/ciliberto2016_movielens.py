@@ -4,15 +4,15 @@ Reads the original files u.data, u.user and u.item when they are in FOLDER/ml-10
 form otherwise, whose figures cannot be compared with the paper's. 643 users for training and 300 for testing; the
 normalised rank loss.
 
-The paper does not say which ratings of a test user are known. Here a random half of each user's ratings is: it enters
-the features, and the other half is what rankings are learnt from and scored by. Features are age, gender, occupation
-and 20 principal directions of the known ratings less the user's mean, in a linear kernel with a constant. Only the
-movies with most ratings are ranked (200, --movies changes that; all 1682 take some seconds a user to decode). Compared
-with the pairwise linear, hinge and logistic surrogates on the same features and with the order of the movies' mean
-training ratings. The paper's structured SVM of rankings is left out.
+The paper does not say which ratings of a test user are known. Here a random half of each user's ratings is known and
+enters the features; rankings are learnt from the other half and scored by it. Features are age, gender, occupation
+and 20 principal directions of the known ratings minus the user's mean, in a linear kernel with a constant. Only the
+movies with most ratings are ranked (200, --movies changes that; decoding of all 1682 takes some seconds per user).
+Compared with the pairwise linear, hinge and logistic surrogates on the same features and with the order of the
+movies' mean training ratings. The paper's structured SVM of rankings is omitted.
 
-alpha is chosen by 5 folds of the training users (3 folds for the hinge and logistic surrogates); for the loss trick the
-folds are ranked by the row sums of the weighted preferences instead of the feedback arc set, which is fast.
+alpha is selected by 5 folds of the training users (3 folds for the hinge and logistic surrogates); for the loss trick
+the folds are ranked by the row sums of the weighted preferences instead of the feedback arc set, which is fast.
 
     python experiments/ciliberto2016_movielens.py --data FOLDER            10 draws
     python experiments/ciliberto2016_movielens.py --quick                  2 draws, 60 movies, here of generated ratings

@@ -2,15 +2,16 @@
 
 USPS images, 1000 for training (100 of each digit), 5000 for testing, 10 draws. Lower halves are divided by their sum.
 Gaussian kernel of the inputs, nothing centred. Three predictors: the loss trick with the squared Hellinger distance
-(closed form); kernel dependency estimation with a Gaussian output kernel and a fixed-point pre-image, which is the loss
-trick with the Gaussian loss (entries clipped at 0 and divided by their sum); the same with kernel PCA and a pre-image
-among the training outputs. gamma and alpha are chosen by 5 folds of the training set: by the Hellinger loss for the
-first; for the two others by the squared distance in the output kernel's space, before any pre-image, which is fast.
+(closed form); kernel dependency estimation with a Gaussian output kernel and a fixed-point pre-image, which is the
+loss trick with the Gaussian loss (entries clipped at 0 and divided by their sum); the same with kernel PCA and a
+pre-image among the training outputs. gamma and alpha are selected by 5 folds of the training set: by the Hellinger
+loss for the first; for the two others by the squared distance in the output kernel's space, before any pre-image,
+which is fast.
 
 Measures: the Gaussian loss 1 - exp(-gamma ||y - z||^2), the Hellinger loss with the paper's factor 1 / sqrt(2), and
-the recognition loss, the error of a support vector machine on images with predicted lower halves. It is trained
-on the 3298 images left, and sees lower halves divided by their sum and multiplied by the mean sum of its own training
-images, since predictions say nothing about the sum.
+the recognition loss, the error of a support vector machine on images with predicted lower halves. It is trained on
+the remaining 3298 images, with lower halves divided by their sum and multiplied by the mean sum of its own training
+images, since predictions do not include the sum.
 
 The paper does not give the bandwidth of its Gaussian loss, which sets the scale of the first column: it is that of the
 median distance of the training outputs here, so that column cannot be compared with the paper's.

@@ -1,4 +1,4 @@
-"""What the experiments share: arguments, progress bar, CSV files written at once, tables, and runs of a small piece."""
+"""Shared by the experiments: arguments, progress bar, CSV files, tables, and runs of a small part."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Coverage and width of conformal sets on synthetic data: vectors and curves, with heavy tails, unequal noise and gaps.
 
 Sets of level 0.9 around vectors (n = 100) and curves (n = 80), by each method, over 200 draws of samples and queries
-together: the share of queries whose outputs are all inside. And bands around curves of which 5 % were replaced, by a
-robust fit and by ridge regression.
+together: the share of queries whose outputs are all inside. A second part has bands for curves of which 5 % are
+replaced, with a robust loss and with ridge regression.
 """
 
 from __future__ import annotations

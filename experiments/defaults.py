@@ -1,35 +1,36 @@
-"""The estimators as they come, nothing set, beside tuned peers: real tables, outliers, the papers' data.
+"""Estimators with default settings, compared with tuned alternatives: real tables, outliers, the papers' data.
 
-- multi_target: ``OperatorKernelRegressor()`` on eight tables of several outputs. Inputs are standardised, gaps in them
-  are training means, nominal ones are codes. Error: root mean squared error over that of the training mean, averaged
-  over outputs (aRRMSE).
+- multi_target: ``OperatorKernelRegressor()`` on eight tables of several outputs. Inputs are standardised, their gaps
+  imputed by training means, nominal inputs encoded as integers. Error: root mean squared error over that of the
+  training mean, averaged over outputs (aRRMSE).
 - label_ranking: ``StructuredPredictor(output_loss="kendall")`` on five tables. Score: Kendall's tau.
 - multi_label: ``StructuredPredictor(output_loss="f1")`` on three tables, trained on the distributed training part and
-  on three random two thirds of it. Inputs of zeros and ones stay as they are. Score: F1 by sample.
-- robust: ``loss="huber"``, all else chosen from the data. In five tables 10 % of the training rows have 10 standard
-  deviations added to each output, of random sign; aRRMSE on clean rows. In the curves of Lambert et al. 2022, without
-  noise and with noise of deviation 0.5, 10 % of the training curves are wrong (intensity 3), or 10 % of the points of
-  every curve (``losses.Huber(p=1)``); NMSE on clean curves. The peer is the best in hindsight, on the test data, of 9
-  alphas, 8 gammas and 7 kappas.
-- papers: ``FunctionalRegressor()`` beside the methods of ``bouche2021_dti.py``, ``bouche2021_speech.py``,
+  on three random two thirds of it. Inputs of zeros and ones are not changed. Score: F1 by sample.
+- robust: ``loss="huber"``, all other settings selected from the data. In five tables 10 % of the training rows have
+  10 standard deviations added to each output, of random sign; aRRMSE on clean rows. In the curves of Lambert et al.
+  2022, without noise and with noise of deviation 0.5, 10 % of the training curves are wrong (intensity 3), or 10 % of
+  the points of every curve (``losses.Huber(p=1)``); NMSE on clean curves. The alternative is the best in hindsight,
+  on the test data, of 9 alphas, 8 gammas and 7 kappas.
+- papers: ``FunctionalRegressor()`` compared with the methods of ``bouche2021_dti.py``, ``bouche2021_speech.py``,
   ``lambert2022_dti.py`` and ``laforgue2020_lip.py``, on their splits and by their errors: "paper" is the paper's own
-  method (KPL; the squared and the Huber loss at alpha = 1e-3; the squared loss, and the Huber loss at the kappa that is
-  best in hindsight, m = 16), "best" the method of the script with the least error on average.
+  method (KPL; the squared and the Huber loss at alpha = 1e-3; the squared loss, and the Huber loss at the kappa that
+  is best in hindsight, m = 16), "best" the method of the script with the least error on average.
 
-Peers of the first three parts: ``KernelRidge`` by ``GridSearchCV``, 5 folds over 6 alphas from 1e-6 to 10 and 6 gammas
-from 1e-3 to 100 over the number of inputs, by the part's score (multi_target: squared error of standardised outputs);
-outputs are standardised, ranks and labels centred. 200 extra trees, otherwise scikit-learn's. Labels are those whose
-value reaches 0.5, or ("threshold") what gives the best F1 out of fold, for KernelRidge together with alpha and gamma.
-Random thirds are held out, seeds 0, 1 and 2.
+Alternatives of the first three parts: ``KernelRidge`` by ``GridSearchCV``, 5 folds over 6 alphas from 1e-6 to 10 and
+6 gammas from 1e-3 to 100 over the number of inputs, by the part's score (multi_target: squared error of standardised
+outputs); outputs are standardised, ranks and labels centred. 200 extra trees with scikit-learn's defaults. Predicted
+labels have a value of at least 0.5, or of at least ("threshold") the value with the best cross-validated F1, for
+KernelRidge together with alpha and gamma. Test sets are random thirds, seeds 0, 1 and 2.
 
     python experiments/defaults.py --data FOLDER                          all parts
     python experiments/defaults.py --data FOLDER --part label_ranking     one of them
     python experiments/defaults.py --data FOLDER --also gamma=median      one more column of ours, or several
     python experiments/defaults.py --data FOLDER --quick                  2 splits, few tables, coarse grids
 
-FOLDER holds multi_target/, label_ranking/, multi_label/, dti/, speech_vt/ and lip_emg/. What peers find is kept in the
-folder of ``--cache``, so that only ours runs again; delete it when a peer changes. Prints one table a part and writes
-it to output/defaults_PART.md, and one entry a fit to output/defaults_PART.json.
+FOLDER holds multi_target/, label_ranking/, multi_label/, dti/, speech_vt/ and lip_emg/. Results of the alternatives
+are stored in the folder of ``--cache``, so that only our estimators run again; delete it if an alternative changes.
+Prints one table per part and writes it to output/defaults_PART.md, and one entry per fit to
+output/defaults_PART.json.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Outliers and the papers' data for ``defaults.py``: peers are grids in hindsight, and the papers' own methods."""
+"""Outliers and the papers' data for ``defaults.py``, compared with grids in hindsight and the papers' own methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real tables for ``defaults.py``: several outputs, rankings and label sets, with peers that are tuned."""
+"""Real tables for ``defaults.py``: several outputs, rankings and label sets, with tuned alternatives."""
 
 from __future__ import annotations
 

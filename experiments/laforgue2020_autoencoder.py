@@ -1,13 +1,14 @@
 """Figure 7 of Laforgue et al. 2020: reconstruction error and sparsity of a kernel autoencoder against epsilon.
 
-Molecules are known by a Tanimoto kernel alone. The first layer is linear in the kernel's space, 200 codes, the second
-has a Gaussian kernel (bandwidth: the median distance between the codes at the start); alpha is 1e-6 for both. The loss
-is epsilon-insensitive, and epsilon varies; 0 is the squared loss. Each of 5 folds is left out in turn: the error is the
-mean squared distance between held-out molecules and their reconstructions in the kernel's space, where every molecule
-has norm 1, and sparsity the share of training molecules that the last layer does without.
+Molecules are given by a Tanimoto kernel alone. The first layer is linear in the kernel's space, 200 codes, the second
+has a Gaussian kernel (bandwidth: the median distance between the codes at the start); alpha is 1e-6 for both. The
+loss is epsilon-insensitive, and epsilon varies; 0 is the squared loss. With 5 folds, the error is the mean squared
+distance between test molecules and their reconstructions in the kernel's space, where every molecule has norm 1, and
+sparsity the share of training molecules with zero coefficients in the last layer.
 
-The molecules are others than the paper's: 1068 compounds of the NCI-60 screen for 2303 of the same source. The paper's
-number of gradient steps is not known. The descent is run to its end, and also stopped after its first iteration.
+The molecules differ from the paper's: 1068 compounds of the NCI-60 screen instead of 2303 of the same source. The
+paper's number of gradient steps is not known. The descent is run to convergence, and also stopped after its first
+iteration.
 
     python experiments/laforgue2020_autoencoder.py --data FOLDER            5 folds, 7 values, up to an hour
     python experiments/laforgue2020_autoencoder.py --data FOLDER --quick    250 molecules, 50 codes, 2 folds, seconds

@@ -1,11 +1,11 @@
 """Figure 8 of Laforgue et al. 2020: acceleration of the lip from electromyograms, with outliers in training.
 
-32 pairs of curves, and four more (x_i, -1.2 y_i) for i drawn at random. The outliers are only ever trained on: each of
-the 32 clean pairs is left out in turn, the model is fitted to the other 35, and the error is the integrated squared
-error of the curve left out, averaged over the 32. As in the paper (appendix C.2.3) the input kernel is the integral
-Laplacian of rate 7, outputs are seen through m sines and cosines with eigenvalues 1 / (1 + l)^2, alpha is that of the
-squared loss with the smallest leave-one-out error, and kappa of the Huber loss then varies. Nothing is centred. The
-Huber loss is of the residual in the span of the m functions, as in theorem 7 (``irregular="projected_trapezoid"``).
+32 pairs of curves, and four more (x_i, -1.2 y_i) for i drawn at random. The outliers are used for training only: for
+each of the 32 clean pairs a model is fitted to the other 35 pairs, and the error is the leave-one-out integrated
+squared error, averaged over the 32. As in the paper (appendix C.2.3) the input kernel is the integral Laplacian of
+rate 7, outputs are projected on m sines and cosines with eigenvalues 1 / (1 + l)^2, alpha minimises the leave-one-out
+error of the squared loss, and kappa of the Huber loss varies. Nothing is centred. The Huber loss acts on the residual
+in the span of the m functions, as in theorem 7 (``irregular="projected_trapezoid"``).
 
 The paper reads every curve at 64 points: the first 64 of every tenth of the 641. Which four curves it corrupted is not
 known, so the draw is repeated.

@@ -1,20 +1,20 @@
 """Table 1 of Laforgue et al. 2020, on other data: molecules from mass spectra, top-k accuracy with robust losses.
 
-The paper has 6974 spectra with fingerprints of 7593 bits and candidate sets, of which no copy was found. Here are two
-smaller relatives:
+The paper has 6974 spectra with fingerprints of 7593 bits and candidate sets, of which no copy was found. They are
+replaced by two smaller data sets:
 
 - 490 spectra with a given kernel and fingerprints of 286 bits, 462 of them distinct (``metabolite_fp490``). There are
-  no candidate sets and no names: molecules are told apart by their fingerprints alone.
+  no candidate sets and no names: molecules are distinguished by their fingerprints alone.
 - 120 candidate sets with the scores of another model (``metabolite_candidates``), without spectra: nothing can be
-  trained, they show what the rule for ties does.
+  trained, they show the effect of the rule for ties.
 
-Regression is in the space of the output kernel ``exp(-0.72 (t(y, y) + t(z, z) - 2 t(y, z)))``, t Tanimoto's kernel;
-nothing is centred. Of 5 folds no two share a molecule, so that none to be found was trained on. Candidates are ordered
-by ``2 <phi(z), h(x)> - k(z, z)``, and they are either the molecules of the held-out fold (about 92) or all 462. Ties
+Regression is in the space of the output kernel ``exp(-0.72 (t(y, y) + t(z, z) - 2 t(y, z)))``, t the Tanimoto kernel;
+nothing is centred. The 5 folds share no molecule, so that no test molecule occurs in training. Candidates are ordered
+by ``2 <phi(z), h(x)> - k(z, z)``, and they are either the molecules of the test fold (about 92) or all 462. Ties
 count on average (``metrics.top_k_accuracy``).
 
-- Chosen: alpha and epsilon or kappa by 3 folds, again by molecule, of each training set: the largest mean of the top-1,
-  top-10 and top-20 accuracies among the molecules of the held-out fold.
+- Selected: alpha and epsilon or kappa by 3 folds, again by molecule, of each training set: the largest mean of the
+  top-1, top-10 and top-20 accuracies among the molecules of the validation fold.
 - In hindsight, as in the paper: for a given alpha the epsilon or kappa with the best test accuracies.
 
     python experiments/laforgue2020_metabolites.py --data FOLDER            2 partitions in 5 folds, 7 minutes

@@ -1,15 +1,15 @@
 """Figures 3, 4, 6 and 12 to 14 of Laforgue et al. 2020: multi-label classification of yeast genes with robust losses.
 
-1500 genes for training and 917 for testing, 103 features, 14 labels. Input kernel ``exp(-||x - z||^2)`` (the paper says
-bandwidth 1), linear output kernel: the labels are regressed as vectors of 0 and 1, and a prediction is clamped, that is
-cut at 1/2. Nothing is centred. Losses of the vector of 14 residuals: squared (ridge), epsilon-insensitive squared
-(epsilon-ridge), Huber, and epsilon-SVR.
+1500 genes for training and 917 for testing, 103 features, 14 labels. Input kernel ``exp(-||x - z||^2)`` (the paper
+says bandwidth 1), linear output kernel: the labels are regressed as vectors of 0 and 1, and predictions are
+thresholded at 1/2. Nothing is centred. Losses of the vector of 14 residuals: squared (ridge), epsilon-insensitive
+squared (epsilon-ridge), Huber, and epsilon-SVR.
 
-- Figures 3, 4, 12 to 14: mean squared error of 5 held-out folds of the training set, share of the training genes whose
+- Figures 3, 4, 12 to 14: mean squared error by 5 folds of the training set, share of the training genes whose
   coefficients are zero (sparsity), and share whose coefficients are at the bound of the loss (saturation), over alpha
   for each epsilon or kappa.
-- Figure 6: alpha and epsilon or kappa with the smallest held-out error, fitted to all 1500 genes; Hamming error on the
-  917. The test genes take no part in any choice.
+- Figure 6: alpha and epsilon or kappa with the smallest cross-validated error, fitted to all 1500 genes; Hamming
+  error on the 917. The test genes are not used for any selection.
 
 Squared errors are per label: divided by 14. The grids are ours, the paper prints none but the range of epsilon, 1e-5 to
 1.5.

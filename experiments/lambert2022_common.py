@@ -1,4 +1,4 @@
-"""What the experiments of Lambert et al. 2022 share: their synthetic curves, and the choice of parameters by folds."""
+"""Shared by the experiments of Lambert et al. 2022: synthetic curves, and the selection of parameters by folds."""
 
 from __future__ import annotations
 

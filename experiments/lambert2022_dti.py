@@ -2,13 +2,14 @@
 
 The right corticospinal tract (55 points) is predicted from the corpus callosum (93 points) in the first scans of 100
 patients: 70 to train on, 30 to test on, 10 random splits. Gaussian input kernel of rate 1.25 (of squared distances
-summed over the points), Laplacian output kernel of rate 10. For alpha = 1e-5 and 1e-3 the losses' parameters are chosen
-by 5 folds of the training set, from the paper's grids of 50 values (appendix B.3). Gaps are filled by linear
+summed over the points), Laplacian output kernel of rate 10. For alpha = 1e-5 and 1e-3 the losses' parameters are
+selected by 5 folds of the training set, from the paper's grids of 50 values (appendix B.3). Gaps are filled by linear
 interpolation for training; errors are summed over observed points and averaged over curves.
 
-All losses use point values on the grid (the paper: eigenfunctions for p = 2, of a number it does not say), and curves
-are centred, which the text does not mention: without it the squared loss has a test error of 0.43 at alpha = 1e-3.
-Centring, and sums rather than means of squares in the kernel, were settled by that error beside the published one.
+All losses use point values on the grid (the paper: an unspecified number of eigenfunctions for p = 2), and curves are
+centred, which the text does not mention: without it the squared loss has a test error of 0.43 at alpha = 1e-3.
+Centring, and sums rather than means of squares in the kernel, were selected by comparing that error with the
+published one.
 
     python experiments/lambert2022_dti.py --data FOLDER            about 3 minutes
     python experiments/lambert2022_dti.py --data FOLDER --quick    2 splits, 5 values instead of 50

@@ -1,9 +1,9 @@
 """Figure 1 of Lambert et al. 2022: regularisation against insensitivity, accuracy against sparsity.
 
-Synthetic curves (appendix B.2), 100 to train on, with Gaussian noise of standard deviation 0.5 at every point, and 100
-to test on, without noise. The epsilon-insensitive losses with p = 2 (above) and p = inf (below) are fitted over grids
-of alpha and epsilon; sparsity is the share of zero dual variables, of curves for p = 2 and of points for p = inf. The
-text does not give the grids nor whether test curves have noise; these are choices of ours.
+Synthetic curves (appendix B.2), 100 to train on, with Gaussian noise of standard deviation 0.5 at every point, and
+100 to test on, without noise. The epsilon-insensitive losses with p = 2 (above) and p = inf (below) are fitted over
+grids of alpha and epsilon; sparsity is the share of zero dual variables, of curves for p = 2 and of points for p =
+inf. The text gives neither the grids nor the noise of the test curves; these are ours.
 
     python experiments/lambert2022_figure1.py            20 draws, about half a minute
     python experiments/lambert2022_figure1.py --quick    2 draws

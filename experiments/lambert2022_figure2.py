@@ -2,11 +2,11 @@
 
 Synthetic curves (appendix B.2), 100 to train on and 100 clean ones to test on. Above: curves with another Gaussian
 process added (type 2), against their intensity and their share. Below: points replaced by noise (type 3), against the
-share of curves and, all curves being corrupted, against the share of points. Alpha and kappa are chosen by 5 folds of
-the corrupted training set, by the median over folds of the squared error.
+share of curves and, all curves being corrupted, against the share of points. Alpha and kappa are selected by 5 folds
+of the corrupted training set, by the median over folds of the squared error.
 
 The text does not give the axes' values; their ranges are those of the authors' published configuration. The grids are
-thinner than the paper's: 7 alphas instead of 10 from 1e-6 to 1e-3, 5 kappas instead of 25 from 1e-3 to 1e-1.
+coarser than the paper's: 7 alphas instead of 10 from 1e-6 to 1e-3, 5 kappas instead of 25 from 1e-3 to 1e-1.
 
     python experiments/lambert2022_figure2.py            20 draws, about 25 minutes
     python experiments/lambert2022_figure2.py --quick    1 draw, 2 settings a panel

@@ -1,9 +1,9 @@
 """Figure 4 of Lambert et al. 2022: test error of the Huber losses over alpha and kappa, with outliers.
 
 Synthetic curves (appendix B.2), 100 to train on and 100 clean ones to test on. Left: 10 % of the curves with another
-Gaussian process of intensity 3 added (type 2). Right: a tenth of the points of every curve replaced by noise (type 3).
-Nothing is chosen: the figure shows every pair of parameters, beside the squared loss. The text gives neither the grids
-nor the amount of outliers; these are choices of ours.
+Gaussian process of intensity 3 added (type 2). Right: a tenth of the points of every curve replaced by noise (type
+3). Nothing is selected: the figure shows every pair of parameters, and the squared loss. The text gives neither the
+grids nor the amount of outliers; these are ours.
 
     python experiments/lambert2022_figure4.py            20 draws, about a minute
     python experiments/lambert2022_figure4.py --quick    1 draw

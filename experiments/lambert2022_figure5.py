@@ -1,4 +1,4 @@
-"""Figure 5 of Lambert et al. 2022: how much outliers weigh in the Huber losses of p-norms, p from 1 to 2.
+"""Figure 5 of Lambert et al. 2022: effect of outliers on the Huber losses of p-norms, p from 1 to 2.
 
 Robustness ratio (appendix C.1) of 100 synthetic curves (appendix B.2) against the same with outliers: on the left 10 %
 of the curves have another Gaussian process added (type 2), by its intensity; on the right points of all curves are

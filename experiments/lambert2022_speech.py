@@ -4,19 +4,19 @@ Eight trajectories of the vocal tract, one at a time, are predicted from 13 mel-
 words, 250 to train on, 163 to test on, 5 random splits (paper: 10). Words are extended by reflection to the longest
 (290 points), outputs scaled to [-1, 1] by the training words, coefficients standardised. Integral Gaussian input
 kernel, Laplacian output kernel of rate 10, all losses on point values. Errors are summed over the original points of
-each test word and averaged over words. Table 4 has 10 % of the training curves exchanged and negated (type 1), or 10 %
-of the points of 10 % of the training curves replaced by noise (type 3). A last table has 10 % of the points of every
-training curve replaced. It was added on seeing that the published errors of type 3 are nearer to these.
+each test word and averaged over words. Table 4 has 10 % of the training curves exchanged and negated (type 1), or 10
+% of the points of 10 % of the training curves replaced by noise (type 3). A last table has 10 % of the points of
+every training curve replaced. It was added because the published errors of type 3 are closer to these.
 
-Parameters are chosen by 5 folds of the training set, by the mean over folds, or by the median with outliers. As in the
-paper the rate of the input kernel is chosen for the squared loss and kept for the others. Thinner than there: 5 rates
-instead of 15; 3 alphas from 1e-6 to 1e-10 instead of 10 for the squared loss, and only 1e-6 for the others, since where
-kappa matters the error depends on kappa / alpha, and elsewhere hardly on alpha (seen on two trajectories of the first
-split); 9 kappas from 1e-4 to 1 instead of 100 from 1e-7; 5 epsilons instead of 80. Models to choose from see every
-third point, the chosen one is fitted to all, to a relative duality gap of 1e-4.
+Parameters are selected by 5 folds of the training set, by the mean over folds, or by the median with outliers. As in
+the paper the rate of the input kernel is selected for the squared loss and kept for the others. Coarser grids than
+there: 5 rates instead of 15; 3 alphas from 1e-6 to 1e-10 instead of 10 for the squared loss, and only 1e-6 for the
+others, since where kappa matters the error depends on kappa / alpha, and elsewhere hardly on alpha (seen on two
+trajectories of the first split); 9 kappas from 1e-4 to 1 instead of 100 from 1e-7; 5 epsilons instead of 80. The
+selection uses every third point; the selected model is fitted to all points, to a relative duality gap of 1e-4.
 
-With outliers the squared loss often takes the largest alpha of the paper's range. A last column lets it go on to 1e-2,
-the rate of the input kernel chosen anew, to tell robustness from a range that is too short.
+With outliers the squared loss often selects the largest alpha of the paper's range. A last column extends the range
+to 1e-2, with a new selection of the rate of the input kernel, to separate robustness from a range that is too short.
 
 The names are those of the authors' program, whose first eight rows reproduce the published errors; by their values VEL,
 GLO, TTCL and TTCD are other quantities (see ``readers.load_speech``).

@@ -1,10 +1,10 @@
-"""How good landmarks are in place of the kernel matrix, and how good ways of choosing them are.
+"""Accuracy of landmarks instead of the kernel matrix, and of methods to select them.
 
 Rankings as vectors of ranks (pendigits, cpu-small), label sets as vectors of zeros and ones (delicious, 983 labels),
-and the toy curves of Bouche et al. 2021. gamma of the Gaussian kernel is chosen by `gamma="auto"` on the training
-samples; every model then chooses its alpha by leave-one-out, with 1000 features. The exact model has the alpha of the
-default landmarks; delicious, whose kernel matrix is not made, is compared with 4000 landmarks. Errors are mean squared
-errors on held-out samples over the outputs' variance, mean over seeds of the landmarks.
+and the toy curves of Bouche et al. 2021. gamma of the Gaussian kernel is selected by `gamma="auto"` on the training
+samples; the alpha of every model is selected by leave-one-out, with 1000 features. The exact model has the alpha of
+the default landmarks; for delicious, whose kernel matrix is not computed, the reference is 4000 landmarks. Errors are
+mean squared errors on test samples over the outputs' variance, mean over seeds of the landmarks.
 
     python experiments/landmarks.py --data FOLDER            about half an hour
     python experiments/landmarks.py --data FOLDER --quick    one seed, 250 features, no more than 3000 samples

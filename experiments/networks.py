@@ -1,13 +1,13 @@
-"""``LinkPredictor()`` as it comes against heuristics, on seven networks: hidden pairs, and new nodes.
+"""``LinkPredictor()`` with default settings against heuristics, on seven networks: hidden pairs, and new nodes.
 
 Hidden pairs: a fifth of all pairs of nodes, drawn at random, linked or not, is hidden, and scored. New nodes: a fifth
-of the nodes. Where nodes have features nothing else is known of new ones, and their pairs, with each other and with
-known nodes, are scored. Where they have none, a new node comes with its links to half of the known nodes, and its other
-pairs are scored; nothing could be said of it else.
+of the nodes. If nodes have features, only the features of new nodes are known, and their pairs with each other and
+with known nodes are scored. Otherwise the links of a new node to half of the known nodes are known, and its other
+pairs are scored.
 
 Three networks have features: the friends of a Facebook user (0/1), Cora's papers and the authors of NIPS (words, by
-tf-idf). The other four come with networkx and have none; the women of the fourth were at events, and only pairs of a
-woman and an event are linked, which no method is told.
+tf-idf). The other four are included in networkx and have none; in the fourth only pairs of a woman and an event are
+linked, but no method has this information.
 
 Heuristics: Adamic-Adar, resource allocation, Katz with half of the largest weight, and the raw similarity of features:
 cosines, and distances, which order pairs as a Gaussian kernel does. Without features, cosines of rows of the adjacency

@@ -1,13 +1,13 @@
-"""OperatorKernelRegressor as it comes against scikit-learn's KernelRidge tuned by GridSearchCV.
+"""OperatorKernelRegressor without tuning against scikit-learn's KernelRidge tuned by GridSearchCV.
 
-Ours: gamma by the median rule, alpha by closed-form leave-one-out, nothing set by hand. Theirs: alpha and gamma by
-5 folds over a grid of 9 x 7, outputs centred. Inputs are standardised for both. Test R2, averaged over outputs, on
-random held-out thirds; the difference is paired over the splits.
+Ours: gamma by the median rule, alpha by closed-form leave-one-out. KernelRidge: alpha and gamma by 5 folds over a
+grid of 9 x 7, outputs centred. Inputs are standardised for both. Test R2, averaged over outputs, on random test sets
+of a third of the samples; the difference is paired over the splits.
 
     python experiments/no_tuning.py            10 splits
     python experiments/no_tuning.py --quick    2 splits
 
-Prints the table of docs/results/defaults.md and writes one line a split to experiments/output/no_tuning.csv.
+Prints the table of docs/results/defaults.md and writes one line per split to experiments/output/no_tuning.csv.
 """
 
 import time

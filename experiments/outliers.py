@@ -1,9 +1,10 @@
-"""Which curves are corrupted, and where: ``outlier_report`` on the synthetic curves of Lambert et al. 2022.
+"""Detection of corrupted curves and points: ``outlier_report`` on the synthetic curves of Lambert et al. 2022.
 
 200 training curves (appendix B.2), 10 % of them corrupted: type 1 (curves exchanged and negated), type 2 (another
 Gaussian process added, intensity 2) or type 3 (a tenth of their points replaced by noise). The model has the paper's
-kernels of inputs and outputs and ``losses.Huber(p=1)``, everything else left to the data. Shown: the share of the
-corrupted curves among the first 12 % of the report, and for type 3 precision and recall of the points pointed at.
+kernels of inputs and outputs and ``losses.Huber(p=1)``, all other settings selected from the data. Results: the share
+of the corrupted curves among the first 12 % of the report, and for type 3 precision and recall of the reported
+points.
 
     python experiments/outliers.py            20 draws, about two minutes
     python experiments/outliers.py --quick    2 draws

@@ -1,15 +1,15 @@
-"""Quantiles of several levels on real tables: ours with nothing set, scikit-learn's tuned.
+"""Quantiles of several levels on real tables: ours with default settings, scikit-learn's tuned.
 
-- ``hilbertlearn.QuantileRegressor()``, all outputs and levels at once.
+- ``hilbertlearn.QuantileRegressor()``, all outputs and levels jointly.
 - scikit-learn's ``QuantileRegressor`` on Nystroem features (100 of the Gaussian kernel), for each output and level, its
   alpha and the kernel's gamma by the pinball loss over 3 folds.
-- ``HistGradientBoostingRegressor(loss="quantile")``, for each output and level, learning rate and samples a leaf
-  by the same folds.
+- ``HistGradientBoostingRegressor(loss="quantile")``, for each output and level, learning rate and samples per leaf by
+  the same folds.
 
-Data sets: diabetes (scikit-learn's own), slump (3 outputs) and oes97 (the first 3 of 16 outputs), inputs standardised,
-two thirds to learn from. Shown are pinball losses of held-out samples, each output divided by its standard deviation in
-training, mean over outputs, levels and splits with its standard error; then the share of held-out outputs between the
-outer quantiles, 0.9 if all were right.
+Data sets: diabetes (scikit-learn's own), slump (3 outputs) and oes97 (the first 3 of 16 outputs), inputs
+standardised, two thirds for training. Results are pinball losses of test samples, each output divided by its standard
+deviation in training, mean over outputs, levels and splits with its standard error; then the share of test outputs
+between the outer quantiles, ideally 0.9.
 
     python experiments/quantiles.py --data FOLDER [--quick] [--splits 5]
 

@@ -1,16 +1,16 @@
-"""How time grows with the number of samples and of features: measured slopes beside those that are derived.
+"""Time over the number of samples and of features: measured slopes and derived slopes.
 
-Each way of fitting is timed for a few sizes, the best of a few repetitions, and the slope is that of logarithms:
+Each method is timed for a few sizes, the best of a few repetitions; slopes are slopes of logarithms:
 
-- exact: one Cholesky factor of a rough kernel's matrix, n^3 / 3 operations beside n^2 kernel values;
+- exact: one Cholesky factor of a rough kernel's matrix, n^3 / 3 operations and n^2 kernel values;
 - adaptive rank: a smooth kernel with an operator, whose matrix has a low rank: n^2 kernel values and n r^2 operations;
 - features: 500 landmarks, n r^2 operations; and against the number r of landmarks;
-- robust: Huber's loss on 300 features, n r d operations an iteration, as many iterations for every n;
+- robust: the Huber loss on 300 features, n r d operations per iteration, the same number of iterations for every n;
 - blocks: the same as features from a source of rows, memory of a block;
-- prediction on features, m r operations an output.
+- prediction on features, m r operations per output.
 
     python experiments/scaling.py            about five minutes
-    python experiments/scaling.py --quick    a few seconds, slopes that say little
+    python experiments/scaling.py --quick    a few seconds, inaccurate slopes
 
 Prints the table of docs/scaling.md and writes output/scaling.csv.
 """

@@ -1,6 +1,6 @@
-"""Small generated data sets in the files of the real ones, so that readers and experiments run where these are absent.
+"""Small generated data sets in the file formats of the real ones, for readers and experiments without the real data.
 
-Nothing can be learnt about methods from them. ``folder_of_data`` makes a folder with all data sets, real ones where
+They cannot be used to evaluate methods. ``folder_of_data`` creates a folder with all data sets, with the real ones if
 they are given.
 """
 

@@ -91,7 +91,7 @@ class KernelAutoencoder(
         Share of the training samples with zero coefficients in the last layer.
     support_ : ndarray
         Indices of the other samples.
-    objective_path_ : ndarray (n_iter_ + 1,)
+    objective_path_ : ndarray of shape (n_iterations + 1,)
         The objective at the start and after each iteration; it never increases.
     n_iter_ : int
         Iterations of L-BFGS, at least 1.
