@@ -70,10 +70,10 @@ def test_given_pivots_come_first(dtype):
     twice = np.r_[np.arange(500), 7]  # the last row is the eighth once more
     S, given = K[np.ix_(twice, twice)].astype(dtype), np.array([400, 7, 500, 3])
     L = np.empty((501, 30), dtype=dtype, order="F")
-    steps = list(random_pivots(Columns(S), S.diagonal(), L, given=given))
+    steps = list(random_pivots(Columns(S), S.diagonal(), L, initial=given))
     assert set(steps[0][0]) in ({400, 7, 3}, {400, 500, 3})
     assert len(steps[-1][0]) == len(set(steps[-1][0])) == 30
-    nothing = list(random_pivots(Columns(0 * S), 0 * S.diagonal(), L.copy(), given=given))
+    nothing = list(random_pivots(Columns(0 * S), 0 * S.diagonal(), L.copy(), initial=given))
     assert [len(pivots) for pivots, _ in nothing] == [0]
     for pivots, left in steps:
         own, C = L[:, : len(pivots)].astype(float), K[np.ix_(twice, twice[pivots])]

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def write_atomically(path):
-    """The path of a new file beside `path` that takes its place at the end; an error, or an interrupt, leaves nothing.
+    """A context that yields a temporary path, whose file replaces `path` at the end, or is removed after an error.
 
-    A link goes on to name its file, and a file that is replaced keeps who may read it.
+    A symbolic link is followed, and a file that is replaced keeps its permissions.
     """
     target = os.path.realpath(path)
     if os.path.isdir(target):
         raise IsADirectoryError(f"path: {os.fspath(path)!r} is a folder; give the name of a file in it")
-    part = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")  # a long name would be too long
+    part = os.path.join(
+        os.path.dirname(target), f".{secrets.token_hex(8)}.part"
+    )  # not based on the name, which may have the largest length
     mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else None
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
@@ -33,6 +35,6 @@ def write_atomically(path):
 
 
 def _flush(path):
-    """Wait until a file is on the disk: what takes another's place must outlast a loss of power."""
+    """Wait until a file is on the disk, so that it survives a power failure."""
     with open(path, "r+b") as file:
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""How much is worked on at once: blocks that stay within scikit-learn's working memory."""
+"""Sizes of blocks that fit in scikit-learn's working memory."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ def working_memory() -> int:
 
 
 def numbers_at_once(copies=1, most=None) -> int:
-    """How many floats fit in the working memory, so many copies of each, or `most` if that is less."""
+    """Number of floats that fit in the working memory `copies` times, at most `most`."""
     fit = working_memory() // (8 * copies)
     return max(1, fit if most is None else min(fit, most))
 
 
 def rows_at_once(width, copies=1, most=None) -> int:
-    """How many rows of `width` floats are worked on at once, at least one: see ``numbers_at_once``.
+    """Number of rows of `width` floats in a block: as many as fit in the working memory, and at least one.
 
-    most : floats of a block, without copies, beyond which nothing is gained
-    A single row may be more than the working memory.
+    copies : number of copies of a block that exist at the same time
+    most : number of floats in a block beyond which larger blocks save no time
     """
     return max(1, numbers_at_once(copies, most) // max(int(width), 1))
 
 
 def slices(n, step) -> list[slice]:
-    """Consecutive slices that cover range(n), each of at most `step` positions, and of at least one."""
+    """Consecutive slices of `step` positions, at least one, that cover range(n)."""
     step = max(int(step), 1)
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def row_blocks(n, width, copies=1, most=None) -> list[slice]:
-    """Slices that cover n rows of `width` floats, of each of which there are so many copies while it is worked on.
+    """Slices that cover n rows of `width` floats; copies, most : as for ``rows_at_once``.
 
-    copies, most : as for ``rows_at_once``
-    There is a block even of no rows, so that what is made of blocks has its shape.
+    For n = 0 there is one empty block, so that concatenated results have the right shape.
     """
     return slices(n, rows_at_once(width, copies, most)) or [slice(0, 0)]

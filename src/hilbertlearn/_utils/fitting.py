@@ -1,4 +1,4 @@
-"""Fits that succeed whole or change nothing."""
+"""Support of ``fit``: transactions, available methods, settings, tags, and metadata routing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 
 def unfitted_copy(estimator):
-    """A copy with the settings and nothing learnt: learnt attributes, private ones too, end in an underscore."""
+    """A copy with the settings, without learnt attributes, whose names end in an underscore."""
     new = copy.copy(estimator)
     for name in [name for name in vars(new) if name.endswith("_") and not name.endswith("__")]:
         delattr(new, name)
@@ -23,39 +23,39 @@ def unfitted_copy(estimator):
 
 
 def transactional(fit):
-    """The method ``fit`` on a blank copy whose state the estimator takes over at the end.
+    """Decorate ``fit``: it runs on an unfitted copy, whose attributes the estimator takes over at the end.
 
-    So a fit that fails, or is interrupted, leaves an earlier one as it was, and nothing of an earlier one is left by
-    one that succeeds.
+    A fit that fails or is interrupted does not change the estimator, and a fit that succeeds leaves nothing of an
+    earlier one.
     """
 
     @wraps(fit)
-    def whole(self, *args, **kwargs):
+    def wrapper(self, *args, **kwargs):
         new = unfitted_copy(self)
         fit(new, *args, **kwargs)
         self.__dict__ = new.__dict__
         return self
 
-    return whole
+    return wrapper
 
 
 def transactional_update(learn):
-    """As ``transactional``, on a copy that keeps what was learnt before."""
+    """As ``transactional``, on a copy that keeps the learnt attributes."""
 
     @wraps(learn)
-    def whole(self, *args, **kwargs):
+    def wrapper(self, *args, **kwargs):
         new = copy.copy(self)
         learn(new, *args, **kwargs)
         self.__dict__ = new.__dict__
         return self
 
-    return whole
+    return wrapper
 
 
 class available_if_checked:
-    """Decorator of a method that is there only where ``check(estimator)`` raises no AttributeError.
+    """Decorate a method that exists only if ``check(estimator)`` raises no AttributeError.
 
-    As ``available_if`` of scikit-learn, but the error that a caller sees is that of the check, with its remedy.
+    Unlike with scikit-learn's ``available_if``, the caller sees the error of the check, which names a remedy.
     """
 
     def __init__(self, check):
@@ -73,7 +73,7 @@ class available_if_checked:
 
 
 def snapshot(setting):
-    """A copy of a settings object, and of those inside it, that later changes of the settings do not reach."""
+    """A copy of a settings object and of the settings objects in it; later changes of the original do not affect it."""
     if isinstance(setting, type) or not hasattr(setting, "get_params"):
         return setting
     new = copy.copy(setting)
@@ -83,15 +83,15 @@ def snapshot(setting):
     return new
 
 
-def store(estimator, given):
-    """Keep the arguments of a constructor, ``locals()`` there, as settings of the same names, and nothing else."""
-    for name, value in given.items():
+def store(estimator, arguments):
+    """Set the arguments of a constructor, its ``locals()``, as attributes of the same names."""
+    for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(estimator, name, value)
 
 
 def with_tags_of(wrapped, tags):
-    """The tags of an estimator around another, which is for the same inputs and outputs as that."""
+    """The tags of a wrapper, which takes the same inputs and outputs as the wrapped estimator."""
     inner = get_tags(wrapped)
     for name in ("estimator_type", "regressor_tags", "classifier_tags", "target_tags", "input_tags"):
         setattr(tags, name, copy.deepcopy(getattr(inner, name)))
@@ -104,49 +104,49 @@ def routing_enabled() -> bool:
 
 
 def router_to(owner, **estimators):
-    """Metadata router of an estimator around others, whose ``fit`` and ``predict`` call those of the others."""
+    """Metadata router of an estimator whose ``fit`` and ``predict`` call those of other estimators."""
     mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="predict", callee="predict")
     return MetadataRouter(owner=owner).add(method_mapping=mapping, **estimators)
 
 
 def weight_arguments(model, sample_weight, owner, name="estimator") -> dict:
-    """Keyword arguments of ``model.fit`` that hand the weights of samples on; none for sample_weight=None.
+    """Keyword arguments of ``model.fit`` that pass on the sample weights; none for sample_weight=None.
 
-    With metadata routing enabled the model's own requests decide (``model.set_fit_request(sample_weight=True)``).
-    Without, the weights of a pipeline go to its last step.
+    With metadata routing enabled the requests of the model decide (``model.set_fit_request(sample_weight=True)``).
+    Without it a pipeline passes the weights to its last step.
 
     Parameters
     ----------
-    owner : the estimator, or its name, that calls ``model.fit``
-    name : its argument that holds the model, for messages
+    owner : the estimator that calls ``model.fit``, or its name
+    name : the parameter of the owner that holds the model, for messages
     """
     if sample_weight is None:
         return {}
     if not routing_enabled():
-        return {_name_of_weights(model, name): sample_weight}
-    if not _mentions_weights(get_routing_for_object(model)):
-        raise _without_weights(model, name)
+        return {_weight_argument(model, name): sample_weight}
+    if not _takes_weights(get_routing_for_object(model)):
+        raise _no_weights_error(model, name)
     router = router_to(owner, **{name: model})
     return dict(router.route_params(caller="fit", params={"sample_weight": sample_weight})[name]["fit"])
 
 
-def _mentions_weights(routing):
-    """Whether ``fit`` of an estimator, or of one inside it, has weights to request or to decline."""
+def _takes_weights(routing):
+    """Whether ``fit`` of an estimator, or of one inside it, takes sample weights."""
     if isinstance(routing, MetadataRouter):
-        return any(_mentions_weights(pair.router) for _, pair in routing)
+        return any(_takes_weights(pair.router) for _, pair in routing)
     return "sample_weight" in routing.fit.requests
 
 
-def _without_weights(model, name):
+def _no_weights_error(model, name):
     return ValueError(f"{name}: {model!r} takes no sample_weight; give another {name}, or no weights")
 
 
-def _name_of_weights(model, name):
-    """The argument of ``fit`` that takes weights; ``**params`` of searches and the like hand them on."""
+def _weight_argument(model, name):
+    """The argument of ``fit`` that takes weights; ``fit(**params)``, as of searches, passes them on."""
     if isinstance(model, Pipeline):
         step, last = model.steps[-1]
-        return f"{step}__{_name_of_weights(last, name)}"
-    handed_on = any(one.kind is one.VAR_KEYWORD for one in signature(model.fit).parameters.values())
-    if not handed_on and not has_fit_parameter(model, "sample_weight"):
-        raise _without_weights(model, name)
+        return f"{step}__{_weight_argument(last, name)}"
+    takes_any = any(argument.kind is argument.VAR_KEYWORD for argument in signature(model.fit).parameters.values())
+    if not takes_any and not has_fit_parameter(model, "sample_weight"):
+        raise _no_weights_error(model, name)
     return "sample_weight"

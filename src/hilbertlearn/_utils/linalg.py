@@ -1,4 +1,4 @@
-"""Linear algebra of several packages: Kronecker products, spectra, Cholesky factors, inverses, norms of rows."""
+"""Linear algebra: Kronecker products, spectra, Cholesky factors, inverses, products in mixed precision."""
 
 from __future__ import annotations
 
@@ -13,31 +13,29 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from .pivoted_cholesky import low_rank_factor
 from .threads import map_in_threads
 
-_COPIED_ROWS = 256  # of a matrix at a time: blocks that stay in the cache
-_MIRRORED_ROWS = 128  # and columns of a matrix whose halves are alike, at a time
-_FEW = 8  # blocks of rows that are not worth the start of threads
-# What counts as rounding in eigenvalues of float32, in units of its machine epsilon; n units would be more than the
-# penalties that are useful, see ``rounding_tolerance``.
-_SINGLE_ROUNDING = 2.0
+_COPIED_ROWS = 256  # rows of a matrix that are copied or cast at a time; blocks stay in the cache
+_MIRRORED_ROWS = 128  # rows and columns of a block that is transposed at a time
+_SERIAL_BLOCKS = 8  # blocks of rows up to which starting threads takes longer than it saves
+_FLOAT32_ROUNDING = 2.0  # rounding of eigenvalues in float32, in units of its epsilon; see ``rounding_tolerance``
 
 
 def rounding_tolerance(S) -> float:
-    """What counts as rounding in the eigenvalues of PSD S (n, n), relative to the largest.
+    """The rounding error of eigenvalues of PSD S (n, n), relative to the largest.
 
-    In double precision n times the machine's, a bound that costs nothing. In single precision that bound would be as
-    large as useful penalties; errors are a few times the machine's, and whoever solves with them refines.
+    In float64 it is the bound of n times the machine epsilon. In float32 that bound would be as large as useful
+    penalties. Actual errors are a few times the epsilon, and solvers refine their solutions.
     """
     eps = float(np.finfo(S.dtype).eps)
-    return _SINGLE_ROUNDING * eps if S.dtype == np.float32 else len(S) * eps
+    return _FLOAT32_ROUNDING * eps if S.dtype == np.float32 else len(S) * eps
 
 
 def to_float64(A):
-    """A in double precision, itself where it is."""
+    """A in float64, without a copy if it has that dtype."""
     return A.astype(np.float64, copy=False)
 
 
 def as_dtype(A, dtype):
-    """A matrix, a Kronecker product or None, with numbers of that type."""
+    """A matrix, a Kronecker product or None, in a dtype."""
     if A is None:
         return None
     if isinstance(A, Kronecker):
@@ -48,7 +46,7 @@ def as_dtype(A, dtype):
 class Kronecker:
     """Kronecker product of matrices, one for each axis of the coordinates, applied axis by axis and never formed.
 
-    Stands for a matrix on the right of products: ``A @ kronecker`` for A (n, product of the numbers of rows).
+    It is used on the right of products: ``A @ kronecker`` for A (n, product of the numbers of rows).
     """
 
     __array_ufunc__ = None  # numpy then leaves ``A @ self`` to __rmatmul__
@@ -69,17 +67,17 @@ class Kronecker:
         return f"Kronecker({', '.join(str((f, f) if isinstance(f, int) else f.shape) for f in self.factors)})"
 
     def __rmatmul__(self, A):
-        after, columns = self.shape
+        remaining, columns = self.shape
         shape = (*A.shape[:-1], columns)
-        if not after or not columns:  # a factor of rank 0
+        if not remaining or not columns:  # a factor of rank 0
             return np.zeros(shape, dtype=A.dtype)
-        out = A.reshape(-1, after)
-        for f in self.factors:  # the axes before are in their new sizes, those after still in the old ones
+        out = A.reshape(-1, remaining)
+        for f in self.factors:  # earlier axes have their new sizes, later ones their old sizes
             rows = f if isinstance(f, int) else len(f)
-            after //= rows
+            remaining //= rows
             if not isinstance(f, int):
-                block = out.reshape(-1, rows, after)
-                out = block[:, :, 0] @ f if after == 1 else np.matmul(f.T, block)
+                block = out.reshape(-1, rows, remaining)
+                out = block[:, :, 0] @ f if remaining == 1 else np.matmul(f.T, block)
         return np.ascontiguousarray(out.reshape(shape))
 
     def __array__(self, dtype=None, copy=None):
@@ -88,7 +86,10 @@ class Kronecker:
 
 
 def kronecker(factors, sizes):
-    """The product of PSD matrices, None for identities: None when all are, a plain matrix when only one axis counts."""
+    """The product of PSD matrices, None for identities; None if all are.
+
+    It is an array, not a ``Kronecker``, if at most one axis has several points.
+    """
     if all(f is None for f in factors):
         return None
     if math.prod(sizes) == max(sizes):  # the other axes have one point
@@ -108,9 +109,9 @@ class Spectrum(NamedTuple):
 def spectrum(S, rounding=None) -> Spectrum:
     """Eigenpairs of the PSD matrix S (n, n) that are larger than rounding errors; of a product, by factor.
 
-    rounding : what counts as such, relative to the largest eigenvalue; None is that of ``rounding_tolerance``
-    The values of a product are not in order, but the last is the largest. A rank of less than half of n is found by the
-    way, in a fraction of the time; where there is none, looking for it takes a few hundredths of the time.
+    rounding : relative to the largest eigenvalue; None is ``rounding_tolerance``
+    The values of a product are not in order, but the last is the largest. A rank below n / 2 is detected and saves most
+    of the time; without such a rank the detection takes a few per cent of the time.
     """
     if isinstance(S, Kronecker):
         parts = [(np.ones(f), f) if isinstance(f, int) else spectrum(f) for f in S.factors]
@@ -121,24 +122,24 @@ def spectrum(S, rounding=None) -> Spectrum:
 
 
 def full_spectrum(S, rounding=None) -> Spectrum:
-    """As ``spectrum``, whatever the rank."""
+    """``spectrum`` without the search for a low rank."""
     values, vectors = scipy.linalg.eigh(S, driver="evd", check_finite=False)
     return _above(Spectrum(values, vectors), rounding_tolerance(S) if rounding is None else rounding)
 
 
 def _above(pairs, rounding):
     values, vectors = pairs
-    kept = values > values[-1:].clip(0.0).sum() * rounding
-    first = np.argmax(kept) if kept.any() else len(values)
-    return Spectrum(values[first:], vectors[:, first:])  # a view of whole Fortran columns: BLAS takes it as it is
+    is_above = values > values[-1:].clip(0.0).sum() * rounding
+    first = np.argmax(is_above) if is_above.any() else len(values)
+    return Spectrum(values[first:], vectors[:, first:])  # contiguous columns in Fortran order, which BLAS does not copy
 
 
 def low_rank_spectrum(S, share) -> Spectrum | None:
-    """Eigenpairs of PSD S (n, n) in O(n r^2) where the rank r is below a share of n; None where not, or n is small.
+    """Eigenpairs of PSD S (n, n) in O(n r^2) if the rank r is below a share of n; None if not, or if n is small.
 
-    All that the factor ``S = L L'`` has, L (n, r): more than ``spectrum`` keeps, since the factor leaves out the noise.
-    With the QR decomposition ``L = Q R`` the eigenvectors are Q times those of ``R R'``. They are orthonormal to
-    rounding; ``L V / sqrt(values)``, V those of ``L' L``, are not for small values.
+    They are all positive eigenpairs of ``L L'`` for the factor L (n, r) of S, which has no noise. With the QR
+    decomposition ``L = Q R`` the eigenvectors are Q times those of ``R R'``. They are orthonormal up to rounding.
+    ``L V / sqrt(values)``, with the eigenvectors V of ``L' L``, is not if values are small.
     """
     L = low_rank_factor(S, int(share * len(S)))
     if L is None:
@@ -150,13 +151,13 @@ def low_rank_spectrum(S, share) -> Spectrum | None:
     return Spectrum(values, gemm(1.0, Q, V))
 
 
-def eigenspaces(pairs: Spectrum, alike=1e-10):
-    """List of (eigenvalue, vectors (d, k)), eigenvalues that differ by less than a share of ``alike`` together."""
+def eigenspaces(pairs: Spectrum, tolerance=1e-10):
+    """List of (eigenvalue, vectors (d, k)); eigenvalues count as equal up to a relative difference of `tolerance`."""
     order = np.argsort(pairs.values)
     values, vectors = pairs.values[order], np.asarray(pairs.vectors)[:, order]
     if not len(values):
         return []
-    starts = [0, *(np.flatnonzero(np.diff(values) > alike * values[1:]) + 1)]
+    starts = [0, *(np.flatnonzero(np.diff(values) > tolerance * values[1:]) + 1)]
     return [(values[a], vectors[:, a:b]) for a, b in zip(starts, [*starts[1:], len(values)], strict=True)]
 
 
@@ -167,31 +168,31 @@ def psd_root(S):
 
 
 def cholesky(K, shift):
-    """Lower Cholesky factor of ``K + diag(shift)``, for ``cho_solve``; LAPACK's error where that is not positive.
+    """Lower Cholesky factor of ``K + diag(shift)``, for ``cho_solve``; raises LinAlgError if that is not definite.
 
-    The other triangle holds nothing of use: neither is it copied from K, nor cleaned.
+    The other triangle of the result is not defined.
     """
-    S = np.zeros(K.shape, dtype=K.dtype)  # pages that are not written to cost nothing
+    S = np.zeros(K.shape, dtype=K.dtype)  # unwritten pages take no memory
     for start in range(0, len(K), _COPIED_ROWS):
         S[start : start + _COPIED_ROWS, start:] = K[start : start + _COPIED_ROWS, start:]
     S.flat[:: len(S) + 1] += shift
-    # the transpose of S is the Fortran array that LAPACK factors in place, its lower triangle the upper one of S
+    # LAPACK factors the transpose, which is in Fortran order, in place
     return scipy.linalg.cho_factor(S.T, lower=True, overwrite_a=True, check_finite=False)[0]
 
 
 def cholesky_solve(factor, R, overwrite=False):
-    """Solution of the system whose factor ``cholesky`` gave."""
+    """Solve a system with the factor of ``cholesky``."""
     return scipy.linalg.cho_solve((factor, True), R, overwrite_b=overwrite, check_finite=False)
 
 
 def symmetric_inverse(factor):
-    """The inverse whose lower Cholesky factor is given, which is overwritten."""
+    """The inverse of a matrix from its lower Cholesky factor, which is overwritten."""
     lower, _ = get_lapack_funcs("potri", (factor,))(factor, lower=1, overwrite_c=1)
     return mirror_upper_triangle(lower.T)
 
 
 def mirror_upper_triangle(S):
-    """The upper triangle of S (n, n) copied to the lower one, in the memory of S, by blocks that stay in the cache."""
+    """Copy the upper triangle of S (n, n) to the lower one in place, by blocks that stay in the cache."""
     for i in range(0, len(S), _MIRRORED_ROWS):
         rows = slice(i, i + _MIRRORED_ROWS)
         S[rows, rows] = np.triu(S[rows, rows]) + np.triu(S[rows, rows], 1).T
@@ -202,7 +203,7 @@ def mirror_upper_triangle(S):
 
 
 def shifted_inverse(K, shift):
-    """``(K + shift I)^-1`` (n, n), several times cheaper than eigenvectors; None where rounding made K indefinite."""
+    """``(K + shift I)^-1`` (n, n), several times cheaper than eigenvectors; None if rounding made K indefinite."""
     try:
         return symmetric_inverse(cholesky(K, shift))
     except np.linalg.LinAlgError:
@@ -210,7 +211,7 @@ def shifted_inverse(K, shift):
 
 
 def solve_triangle(R, B):
-    """``B R^-1`` (n, r) for upper triangular R, in the memory of B, C-ordered; in the precision of B."""
+    """``B R^-1`` (n, r) for upper triangular R, in place in B, which is in C order; in the dtype of B."""
     solve = scipy.linalg.blas.strsm if B.dtype == np.float32 else scipy.linalg.blas.dtrsm
     if B.size:
         solve(1.0, np.asarray(R, dtype=B.dtype, order="F"), B.T, lower=0, trans_a=1, overwrite_b=1)
@@ -224,7 +225,7 @@ def row_norms(A):
 
 
 def unit_rows(A):
-    """Rows divided by their norms, zero ones as they are; of tiny entries the squares would vanish."""
+    """Rows divided by their norms; zero rows stay zero. Scaling first avoids underflow of squares."""
     scaled = A / np.maximum(np.abs(A).max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
     norms = row_norms(scaled)
     scaled /= np.where(norms > 0, norms, 1.0)[:, None]
@@ -232,7 +233,7 @@ def unit_rows(A):
 
 
 def dot(A, B) -> float:
-    """Sum of products of entries; arrays from LAPACK are in another order than numpy's, and vdot would copy them."""
+    """Sum of products of entries, without copies of arrays in Fortran order, which vdot would make."""
     A, B = to_float64(A), to_float64(B)
     return float(np.vdot(A, B) if A.flags.c_contiguous and B.flags.c_contiguous else np.einsum("ij,ij->", A, B))
 
@@ -242,15 +243,15 @@ def norm(A) -> float:
     return float(np.linalg.norm(to_float64(A)))
 
 
-# numpy and scipy bring a BLAS each. Between factorisations, which are scipy's, waking up the threads of numpy's costs
-# more than the product itself.
+# numpy and scipy each have a BLAS. Between factorisations, which use scipy's, waking up the threads of numpy's costs
+# more than the product itself. The functions below use scipy's, except `product`.
 
 
 def symmetric_product(K, A, scale=1.0):
-    """``scale K A`` for symmetric K, by the BLAS that factors; in the precision of A, without a copy of all of K."""
+    """``scale K A`` for symmetric K by scipy's BLAS; in the dtype of A, without a full copy of K."""
     gemm = get_blas_funcs("gemm", (K, A))
     if K.dtype == A.dtype:
-        return gemm(scale, K.T, A)  # the transpose of K is in LAPACK's order
+        return gemm(scale, K.T, A)  # the transpose of K is in Fortran order
     out, wide = np.empty(A.shape, dtype=A.dtype), np.ascontiguousarray(A).T
     for start in range(0, len(K), _COPIED_ROWS):
         rows = K[start : start + _COPIED_ROWS].astype(A.dtype)
@@ -259,7 +260,7 @@ def symmetric_product(K, A, scale=1.0):
 
 
 def product(K, A):
-    """``K A``; of single K and double A in double precision, without a copy of all of K."""
+    """``K A``; for K in float32 and A in float64 in float64, without a full copy of K."""
     if K.dtype == A.dtype:
         return K @ A
     out = np.empty((len(K), A.shape[1]), dtype=np.result_type(K, A))
@@ -268,10 +269,10 @@ def product(K, A):
         out[rows] = K[rows].astype(out.dtype) @ A
 
     parts = [slice(start, start + _COPIED_ROWS) for start in range(0, len(K), _COPIED_ROWS)]
-    map_in_threads(fill, parts, serial_up_to=_FEW)
+    map_in_threads(fill, parts, serial_up_to=_SERIAL_BLOCKS)
     return out
 
 
 def transposed_times(Q, b):
-    """``Q.T @ b`` for a vector b, by the BLAS that factors."""
+    """``Q.T @ b`` for a vector b by scipy's BLAS."""
     return get_blas_funcs("gemv", (Q,))(1.0, Q.T, b)

@@ -1,4 +1,4 @@
-"""Weighted medians and quantiles; integer weights give what repeated samples give."""
+"""Weighted means, medians and quantiles. Integer weights have the effect of repeated samples."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from .sums import local_total
 
 MAD_TO_DEVIATION = 1.4826  # standard deviation of a normal sample over its median absolute deviation
 
-_WEISZFELD = 200
-_SLACK = 1e-12  # of the whole weight, by which a cumulated one may miss a level and meet it
+_WEISZFELD_ITERATIONS = 200  # at most; the loop ends once a step is below 1e-9 of the spread
+_SLACK = 1e-12  # share of the total weight up to which a cumulative weight equals a level
 
 
 def weighted_quantile(values, level, weights=None):
-    """Quantile of values (n,): averaged over the two neighbours where the cumulated weight meets the level exactly."""
+    """Quantile of values (n,): the mean of two neighbours if the cumulative weight equals the level."""
     values = np.asarray(values, dtype=float)
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
-    if level == 0.5 and len(values) and np.ptp(weights) == 0:  # the same without sorting
+    if level == 0.5 and len(values) and np.ptp(weights) == 0:  # no sorting needed
         return float(np.median(values))
     order = np.argsort(values, kind="stable")
     values, mass = values[order], np.cumsum(weights[order])
@@ -28,9 +28,9 @@ def weighted_quantile(values, level, weights=None):
 
 
 def mean_rows(Y, weights, total=local_total):
-    """Weighted mean (d,) over the observed entries of Y (n, d); 0 for columns never observed."""
+    """Weighted mean (d,) over the observed entries of Y (n, d); 0 for columns without any."""
     summed = weights @ Y
-    if total is local_total and not np.isnan(summed).any():  # everything is observed: one product
+    if total is local_total and not np.isnan(summed).any():  # no entry is missing
         return summed / weights.sum()
     observed = np.isfinite(Y)
     summed, mass = total(np.array([weights @ np.where(observed, Y, 0.0), weights @ observed]))
@@ -38,7 +38,7 @@ def mean_rows(Y, weights, total=local_total):
 
 
 def covariance(Y, weights):
-    """Weighted covariance (d, d) of the columns of Y (n, d), over the rows observed in both; 0 where there is none.
+    """Weighted covariance (d, d) of the columns of Y (n, d), over the rows observed in both; 0 without any.
 
     With gaps it need not be positive semi-definite.
     """
@@ -61,38 +61,38 @@ def pointwise_median(Y, weights, total=local_total):
 
 
 def _median_of_parts(Y, weights, total):
-    """The same where samples are in several parts: sums of weights say on which side of a value the median is.
+    """``pointwise_median`` of samples in several parts: a sum of weights tells on which side of a value the median is.
 
-    Halving an interval of floating-point numbers, in their order, finds a sample's value exactly.
+    Bisection over the ordered floating-point numbers finds the value of a sample exactly, in 64 steps.
     """
     observed = np.isfinite(Y)
     mass = total(weights @ observed)
     levels = np.multiply.outer([0.5 - _SLACK, 0.5 + _SLACK], mass)
-    low = np.full(levels.shape, _place(-np.finfo(float).max))
-    high = np.full(levels.shape, _place(np.finfo(float).max))
+    low = np.full(levels.shape, _float_index(-np.finfo(float).max))
+    high = np.full(levels.shape, _float_index(np.finfo(float).max))
     for _ in range(64):
         middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
-        values = _value(middle)
-        reached = total(np.array([weights @ (observed & (one >= Y)) for one in values])) >= levels
+        values = _float_at(middle)
+        reached = total(np.array([weights @ (observed & (row >= Y)) for row in values])) >= levels
         low, high = np.where(reached, low, np.minimum(middle + 1, high)), np.where(reached, middle, high)
-    return np.where(mass > 0, _value(high).mean(axis=0), 0.0)
+    return np.where(mass > 0, _float_at(high).mean(axis=0), 0.0)
 
 
-def _place(value):
-    """Where a floating-point number is in the order of all of them, an integer."""
+def _float_index(value):
+    """The integer position of a float in the order of all floats."""
     bits = np.float64(value).view(np.int64)
     return bits if bits >= 0 else np.iinfo(np.int64).min - bits
 
 
-def _value(place):
-    """The numbers at these places of the order."""
-    return np.where(place >= 0, place, np.iinfo(np.int64).min - place).view(np.float64)
+def _float_at(index):
+    """The floats at positions of that order."""
+    return np.where(index >= 0, index, np.iinfo(np.int64).min - index).view(np.float64)
 
 
 def geometric_median(Y, weights, total=local_total):
     """Point (d,) with the smallest weighted sum of distances to the rows of Y (n, d), over observed entries.
 
-    Weiszfeld's algorithm, smoothed at rounding level so that it may start at, or pass through, a sample.
+    Weiszfeld's algorithm. Distances are smoothed by 1e-10 of the spread, so that the path may meet a sample.
     """
     observed = np.isfinite(Y)
     filled = np.where(observed, Y, 0.0)
@@ -101,7 +101,7 @@ def geometric_median(Y, weights, total=local_total):
         return centre
     summed, number = total(np.array([np.sum((filled - centre * observed) ** 2), Y.size]))
     scale = np.sqrt(summed / number) or 1.0
-    for _ in range(_WEISZFELD):
+    for _ in range(_WEISZFELD_ITERATIONS):
         distances = np.sqrt((((filled - centre) * observed) ** 2).sum(axis=1) + (1e-10 * scale) ** 2)
         pull = weights / distances
         summed, mass = total(np.array([pull @ filled, pull @ observed]))

@@ -1,22 +1,22 @@
-"""Sums over samples that may be in several parts, each where its rows are.
+"""Sums over samples that may be distributed over several parts.
 
-A function ``total`` takes the sum over the samples of one part, an array, and returns that over all. Whatever is formed
-over samples passes through it, so that one algorithm runs on every part, and only sums travel.
+A function ``total`` takes the sum over the samples of one part, an array, and returns the sum over all parts. All sums
+over samples pass through it. So the same algorithm runs on every part, and only sums are communicated.
 """
 
 from __future__ import annotations
 
 
 def local_total(partial):
-    """``total`` where all samples are here."""
+    """``total`` for samples in one part."""
     return partial
 
 
 class cached_attribute:
-    """A property computed once, for those that sum over samples.
+    """A cached property that may sum over samples.
 
-    ``functools.cached_property`` of Python 3.11 holds a lock that all objects of a class share while it computes; parts
-    in threads of one process would wait for each other's sums for ever.
+    ``functools.cached_property`` of Python 3.11 holds one lock for all objects of a class while it computes. Parts in
+    threads of one process would wait for each other's sums forever.
     """
 
     def __init__(self, function):
@@ -29,5 +29,5 @@ class cached_attribute:
         if instance is None:
             return self
         value = self.function(instance)
-        object.__setattr__(instance, self.name, value)  # found before this from now on, also of frozen objects
+        object.__setattr__(instance, self.name, value)  # shadows the property, also of frozen objects
         return value

@@ -1,4 +1,4 @@
-"""Checks shared by the packages: each error names the argument, what was seen and the remedy."""
+"""Checks of arguments. Errors name the argument, its value and the remedy."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import scipy.linalg
 
 SYMMETRY_TOLERANCE = 1e-8  # relative to the largest entry
 PSD_TOLERANCE = 1e-8  # negative eigenvalues up to this fraction of the largest diagonal sum count as rounding
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # warnings are shown at the first line outside of it
-_LARGEST = 1e150  # number whose squares add up without overflow
-_SINGLE = 100  # times as much, of matrices that come in float32
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))  # warnings point to the first line outside of this folder
+_LARGEST = 1e150  # numbers up to this size have squares whose sums do not overflow
+_FLOAT32_FACTOR = 100  # factor of both tolerances for matrices in float32
 
 
 def check_symmetric_psd(S, name, remedy):
-    """S (n, n) as floats, its symmetric part, after checking that it is square, finite, symmetric and PSD."""
-    slack = _SINGLE if getattr(S, "dtype", None) == np.float32 else 1
+    """The symmetric part of S (n, n) as floats; raise unless S is square, finite, symmetric and PSD."""
+    slack = _FLOAT32_FACTOR if getattr(S, "dtype", None) == np.float32 else 1
     S = np.asarray(S, dtype=float)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"{name} must be a square matrix, got shape {S.shape}; {remedy}")
@@ -42,7 +42,7 @@ def check_symmetric_psd(S, name, remedy):
 
 
 def is_psd(S, tolerance=PSD_TOLERANCE) -> bool:
-    """Whether the symmetric matrix S has no eigenvalue below rounding; one Cholesky factorisation."""
+    """Whether a symmetric matrix has no negative eigenvalue beyond the tolerance; one Cholesky factorisation."""
     jitter = tolerance * max(np.abs(S).sum(axis=1).max(initial=0.0), np.finfo(float).tiny)
     shifted = S + 0.0
     shifted.flat[:: len(S) + 1] += jitter
@@ -54,38 +54,38 @@ def is_psd(S, tolerance=PSD_TOLERANCE) -> bool:
 
 
 def check_number(value, name, *, low=0.0, strict=True, integer=False, choices=()):
-    """value if it is one of choices, or a real number > low (>= low if not strict)."""
+    """Return the value; raise unless it is one of choices, or a real number > low (>= low if not strict)."""
     if isinstance(value, str) and value in choices:
         return value
     kind = numbers.Integral if integer else numbers.Real
-    good = isinstance(value, kind) and not isinstance(value, bool) and (value > low if strict else value >= low)
-    if not good or not np.isfinite(value):
-        wanted = f"{'an integer' if integer else 'a finite number'} {'>' if strict else '>='} {low:g}"
+    is_valid = isinstance(value, kind) and not isinstance(value, bool) and (value > low if strict else value >= low)
+    if not is_valid or not np.isfinite(value):
+        expected = f"{'an integer' if integer else 'a finite number'} {'>' if strict else '>='} {low:g}"
         options = "".join(f" or {c!r}" for c in choices)
-        raise ValueError(f"{name} must be {wanted}{options}, got {value!r}{_meant(value, choices)}")
+        raise ValueError(f"{name} must be {expected}{options}, got {value!r}{_suggestion(value, choices)}")
     return value
 
 
-def check_choice(value, name, known, others="", called=None):
-    """value if it is one of the known names.
+def check_choice(value, name, known, others="", synonyms=None):
+    """Return the value; raise unless it is one of the known names.
 
-    others : what may be given besides, for the error
-    called : {what a known name is called elsewhere: that name}
+    others : further values that are allowed, for the message
+    synonyms : {name in other packages: known name}, for the message
     """
     if not isinstance(value, Hashable) or value not in known:
         names = ", ".join(map(repr, known))
-        raise ValueError(f"{name}: unknown name {value!r}{_meant(value, known, called)}; known: {names}{others}")
+        raise ValueError(f"{name}: unknown name {value!r}{_suggestion(value, known, synonyms)}; known: {names}{others}")
     return value
 
 
-def _meant(value, known, called=None):
-    """A question after the known name that is nearest to a wrong one, nothing where none is near."""
+def _suggestion(value, known, synonyms=None):
+    """The question whether a similar known name was meant; empty if there is none."""
     if not isinstance(value, str):
         return ""
     by_lower = {word.lower(): word for word in known if isinstance(word, str)}
     word = value.lower().replace(" ", "_").replace("-", "_")
-    near = [called[word]] if called and word in called else difflib.get_close_matches(word, by_lower, n=1)
-    return f", did you mean {by_lower.get(near[0], near[0])!r}?" if near else ""
+    similar = [synonyms[word]] if synonyms and word in synonyms else difflib.get_close_matches(word, by_lower, n=1)
+    return f", did you mean {by_lower.get(similar[0], similar[0])!r}?" if similar else ""
 
 
 _FEWER_SAMPLES = (
@@ -94,24 +94,26 @@ _FEWER_SAMPLES = (
 )
 
 
-def check_memory(n, copies, what=None, remedy=_FEWER_SAMPLES):
-    """Raise before allocating when copies of an (n, n) matrix would not fit in this machine's memory.
+def check_memory(n, copies, subject=None, remedy=_FEWER_SAMPLES):
+    """Raise if copies of an (n, n) matrix do not fit in this machine's memory.
 
-    what : needs it, the kernel matrix of n samples if None
+    subject : beginning of the message, what needs the memory; None is the kernel matrix of n samples
     """
     if copies > copies_in_memory(n):
-        what = what or f"X has {n} samples: the kernel matrix and its factor"
-        needed, there = copies * 8.0 * n**2, _physical_memory()
-        raise ValueError(f"{what} need {needed / 2**30:.0f} GiB, this machine has {there / 2**30:.0f} GiB; {remedy}")
+        subject = subject or f"X has {n} samples: the kernel matrix and its factor"
+        needed, available = copies * 8.0 * n**2, _physical_memory()
+        raise ValueError(
+            f"{subject} need {needed / 2**30:.0f} GiB, this machine has {available / 2**30:.0f} GiB; {remedy}"
+        )
 
 
 def copies_in_memory(n) -> float:
-    """How many (n, n) matrices this machine's memory holds."""
+    """Number of (n, n) matrices that fit in this machine's memory."""
     return _physical_memory() / (8.0 * n**2)
 
 
 def warn(message, category=UserWarning):
-    """A warning at the line of the user's that led here, however deep in the package this is."""
+    """Warn at the line of the user's code that called the package."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         depth, frame = depth + 1, frame.f_back
@@ -121,14 +123,14 @@ def warn(message, category=UserWarning):
 def _physical_memory() -> float:
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # not known on this platform: let the allocation decide
+    except (AttributeError, OSError, ValueError):  # unknown on this platform
         return np.inf
 
 
 def check_range(y, deviations=True):
-    """Raise if squares of outputs y, numbers (n, ...), NaN where not observed, overflow; other objects may be any.
+    """Raise if squares of outputs y (n, ...), NaN where not observed, overflow; only arrays of floats are checked.
 
-    deviations : whether those of differences may not be so small either that nothing is left of them
+    deviations : whether to check too that squares of differences do not underflow
     """
     if not isinstance(y, np.ndarray) or y.dtype.kind != "f" or not y.size:
         return
@@ -146,6 +148,6 @@ def check_range(y, deviations=True):
 
 
 def join_items(items, most=8):
-    """Items separated by commas; of more than `most` the first ones, and how many there are."""
+    """Items separated by commas; of more than `most` the first ones and the number of all."""
     first = ", ".join(map(str, items[:most]))
     return first if len(items) <= most else f"{first}, ... ({len(items)} in all)"

@@ -167,7 +167,7 @@ def _pivots(pool, number, rng):
         pool.weights,
         tolerance,
         rng,
-        given=pool.initial,
+        initial=pool.initial,
         entries=lambda positions: pool.values(positions, positions),
     )
     n_independent = np.count_nonzero(pivots < pool.n_initial)  # initial landmarks that are linearly independent
