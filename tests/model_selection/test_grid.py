@@ -209,7 +209,7 @@ def test_error_curve_of_a_grid_is_that_of_its_columns():
         ({"loss_params": {"epsilon": [1.0]}}, "has no setting 'epsilon'; it has 'kappa', 'p'"),
         ({"loss_params": {"kappa": []}}, "must be a list of values or 'auto'"),
         ({"loss_params": {"kappa": "many"}}, "must be a list of values or 'auto'"),
-        ({"loss_params": {"kappa": [-1.0]}}, "kappa must be a number greater than 0"),
+        ({"loss_params": {"kappa": [-1.0]}}, "kappa must be a finite number > 0"),
         ({"loss_params": {"p": "auto"}}, "'auto' is for constants"),
         ({"loss_params": {"kappa": [1.0]}, "cv": "loo"}, "cv='loo' has a closed form"),
         ({"rule": "simplest"}, "rule: unknown name 'simplest'"),

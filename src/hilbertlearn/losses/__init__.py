@@ -4,7 +4,6 @@ Decisions
 ---------
 - The three functions of a loss act on norms of rows (``by_row``), on single entries (``by_entry``), or on both. An
   infimal convolution needs two losses of the same kind.
-- Balls of p-norms (`balls`), radial losses (`radial`), losses of p-norms (`pnorm`) and margins (`margin`) are modules.
 - The hinge needs no problem of its own: with ``a_i = b_i z_i`` it is the same dual problem in b, with one column, the
   kernel ``<z_i, K(x_i, x_j) z_j>`` and zero targets.
 - The squared loss is half of the square here, and the whole square in `output_losses` (``SquaredError``), as in the
@@ -37,8 +36,8 @@ __all__ = [
     "InfConv",
     "LogNorm",
     "Loss",
-    "Norm",
     "NonCrossingPinball",
+    "Norm",
     "Pinball",
     "PowerNorm",
     "Squared",
@@ -61,7 +60,7 @@ _NAMES = {
 
 
 def as_loss(loss) -> Loss:
-    """The loss of that name, or the given loss object; its settings are checked."""
+    """Return the loss of a name, or the loss object itself; raise an error if a setting is out of range."""
     if isinstance(loss, str):
         loss = _NAMES[check_choice(loss, "loss", tuple(_NAMES), ", or an object of losses")]()
     if not isinstance(loss, Loss):

@@ -21,11 +21,16 @@ def dual_exponent(p: float) -> float:
     return 1.0 if np.isinf(p) else p / (p - 1)
 
 
+def point_sizes(A, measure=None):
+    """Absolute point values (n, d) of coordinates A (n, d)."""
+    return np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)
+
+
 def p_norms(A, p: float, measure=None):
     """Weighted p-norm of each row of A (n, d), shape (n,)."""
     if p == 2:
         return row_norms(A)
-    V = np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)
+    V = point_sizes(A, measure)
     if np.isinf(p):
         return V.max(axis=1, initial=0.0)
     m = np.ones(A.shape[1]) if measure is None else measure
@@ -39,8 +44,8 @@ def p_norms(A, p: float, measure=None):
 def project_ball(A, radius: float, p: float, measure=None):
     """Euclidean projection of each row of A (n, d) on the ball ``p_norm <= radius``.
 
-    Closed form for p in {1, 2, inf}; any other p by Newton's method on the multiplier of the constraint,
-    all rows at once. Lambert et al. 2022, proposition 3.5, gives p in {2, inf} and leaves the rest open.
+    There are closed forms for p in {1, 2, inf}, as in Lambert et al. 2022, proposition 3.5, for {2, inf}. For other p,
+    Newton's method computes the multiplier of the constraint, for all rows at once.
     """
     if p == 2:
         return scale_rows(A, np.minimum(row_norms(A), radius))
@@ -104,9 +109,9 @@ def _shrink_lp(V, m, p):
             guess = nu[active] * np.exp(np.log(norm) * moment / rate)
         new = np.where((guess >= lo) & (guess <= hi), guess, (lo + hi) / 2)
         # norm is accurate to rounding times 1 / (p-1)
-        going = (np.abs(norm - 1) > 1e-13 + 1e-15 / (p - 1)) & (np.abs(new - nu[active]) > 4e-16 * nu[active])
+        unfinished = (np.abs(norm - 1) > 1e-13 + 1e-15 / (p - 1)) & (np.abs(new - nu[active]) > 4e-16 * nu[active])
         nu[active] = new
-        active = active[going]
+        active = active[unfinished]
         if not len(active):
             break
     return v

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
-
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .._utils.linalg import row_norms
 from .._utils.statistics import weighted_quantile
-from .balls import p_norms, scale_rows
+from .balls import p_norms, point_sizes, scale_rows
 
 EPSILON_QUANTILE = 0.25  # quantile of the residual norms that is epsilon: about a quarter of the dual rows are zero
 KAPPA_QUANTILE = 0.5  # quantile of the residual norms that is kappa: half of the residuals have the quadratic loss
+SATURATION = 1e-6  # distance of a dual variable from its bound, relative to the bound, up to which it is at the bound
 
 
 class Loss(BaseEstimator):
@@ -272,7 +271,7 @@ class Loss(BaseEstimator):
         """
         if np.isinf(self.bound):
             return np.zeros(len(A), dtype=bool)
-        return row_norms(A) >= self.bound * (1 - 1e-6)
+        return row_norms(A) >= self.bound * (1 - SATURATION)
 
     def resolve(self, residuals, measure=None, weights=None):
         """The loss with numbers in place of settings "auto".
@@ -293,7 +292,7 @@ class Loss(BaseEstimator):
         """
         return self
 
-    def _with(self, **settings):
+    def _copy_with(self, **settings):
         """A copy with other settings."""
         return clone(self).set_params(**settings)
 
@@ -315,20 +314,9 @@ def residual_quantile(residuals, p, level, measure=None, weights=None):
     """
     weights = np.ones(len(residuals)) if weights is None else weights
     if np.isinf(p):
-        sizes = np.abs(residuals) if measure is None else np.abs(residuals) / np.sqrt(measure)
-        seen = np.isfinite(sizes)
-        sizes, weights = sizes[seen], np.broadcast_to(weights[:, None], seen.shape)[seen]
+        sizes = point_sizes(residuals, measure)
+        observed = np.isfinite(sizes)
+        sizes, weights = sizes[observed], np.broadcast_to(weights[:, None], observed.shape)[observed]
     else:
         sizes = p_norms(np.nan_to_num(residuals), p, measure)
     return weighted_quantile(sizes, level, weights) or 1.0
-
-
-def check_positive(loss, name, above=0, zero=False, finite=True, auto=False):
-    """Raise unless the setting is a finite number > above (>= 0 with zero=True), or ``"auto"`` where allowed."""
-    value = getattr(loss, name)
-    if auto and isinstance(value, str) and value == "auto":
-        return
-    good = isinstance(value, numbers.Real) and (float(value) >= 0 if zero else float(value) > above)
-    if not good or (finite and np.isinf(value)):
-        expected = "at least 0" if zero else f"greater than {above}"
-        raise ValueError(f"{type(loss).__name__}: {name} must be a number {expected}, got {value!r}")

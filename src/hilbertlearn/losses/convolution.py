@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Loss
+from .balls import point_sizes
+from .base import SATURATION, Loss
 
-_BISECTIONS = 80  # of an interval; 53 reach double precision from a bracket of the right size
+_BISECTIONS = 80  # halvings of an interval; 53 reach double precision from a bracket of the right size
 
 
 class InfConv(Loss):
@@ -70,17 +71,16 @@ class InfConv(Loss):
         return not self.by_row
 
     def row_value(self, R, measure=None):
-        return self._over_entries(self.value, R, measure) if self.pointwise else super().row_value(R, measure)
+        return self._integral(self.value, R, measure) if self.pointwise else super().row_value(R, measure)
 
     def row_conjugate(self, A, measure=None):
         if self.pointwise:
-            return self._over_entries(self.conjugate, A, measure)
+            return self._integral(self.conjugate, A, measure)
         return super().row_conjugate(A, measure)
 
-    def _over_entries(self, function, A, measure):
-        """Integral (n,) of a function of the absolute point values."""
-        measure = np.ones(A.shape[1]) if measure is None else measure
-        return function(np.abs(A) / np.sqrt(measure)) @ measure
+    def _integral(self, function, A, measure):
+        """Integral (n,) of a function of absolute point values."""
+        return function(point_sizes(A, measure)) @ (np.ones(A.shape[1]) if measure is None else measure)
 
     def row_prox(self, A, step, measure=None):
         if not self.pointwise:
@@ -91,7 +91,7 @@ class InfConv(Loss):
     def saturated(self, A, measure=None):
         if not self.pointwise or np.isinf(self.bound):
             return super().saturated(A, measure)
-        return (np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)) >= self.bound * (1 - 1e-6)
+        return point_sizes(A, measure) >= self.bound * (1 - SATURATION)
 
     @property
     def curvature(self):
@@ -102,7 +102,7 @@ class InfConv(Loss):
             return super().value(r)
         r = np.asarray(r, dtype=float)
         high = np.minimum(self.bound, np.ones_like(r))
-        while True:  # the maximiser a of a r - g*(a) has slope r: double until it is passed
+        while True:  # the maximiser a of a r - g*(a) has slope r; its upper bound is doubled until the slope exceeds r
             grow = (self.conjugate_slope(high) < r) & (high < self.bound) & (high < 1e150)
             if not grow.any():
                 break
@@ -139,7 +139,7 @@ class InfConv(Loss):
 
     def resolve(self, residuals, measure=None, weights=None):
         first, second = (part.resolve(residuals, measure, weights) for part in (self.first, self.second))
-        return self._with(first=first, second=second)
+        return self._copy_with(first=first, second=second)
 
     @property
     def needs_residuals(self):

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 from .._utils.statistics import weighted_quantile
-from .base import Loss
+from .base import SATURATION, Loss
 
 _TOLERANCE = 1e-10  # relative violation of the box, or of the order of levels, that counts as rounding
 _TIED = 1e-12  # relative difference at which neighbouring residuals count as equal
@@ -71,13 +71,24 @@ class Pinball(Loss):
         return float(np.maximum(self.taus, 1 - self.taus).max())
 
     def value(self, r):
-        """Losses of single residuals r (..., d)."""
+        """Losses of single residuals.
+
+        Parameters
+        ----------
+        r : array of shape (..., d)
+            Residuals of both signs.
+
+        Returns
+        -------
+        array of shape (..., d)
+            The losses.
+        """
         taus = self._columns(r.shape[-1])
         return np.maximum(taus * r, (taus - 1) * r)
 
     def row_value(self, R, measure=None):
         # coordinates of point values are sqrt(m) v, and the loss integrates m pinball(v)
-        return (self.value(R) * _root(measure, R)).sum(axis=1)
+        return (self.value(R) * _root_measure(measure, R)).sum(axis=1)
 
     def row_conjugate(self, A, measure=None):
         low, high = self._box(A, measure)
@@ -116,22 +127,22 @@ class Pinball(Loss):
 
     def _box(self, A, measure):
         """Bounds (d,) of dual variables."""
-        taus, root = self._columns(A.shape[1]), _root(measure, A)
+        taus, root = self._columns(A.shape[1]), _root_measure(measure, A)
         return (taus - 1) * root, taus * root
 
     def saturated(self, A, measure=None):
-        """Entries (n, d) at an end of their box: outputs that are not on their quantile."""
+        # entries at an end of their box belong to outputs that are not on their quantile
         low, high = self._box(A, measure)
-        slack = 1e-6 * (high - low)
+        slack = SATURATION * (high - low)
         return ((low + slack >= A) | (high - slack <= A)) & (A != 0)
 
     def best_constant(self, Y, weights):
-        """The constant (d,) of smallest loss: weighted quantiles of the observed entries, 0 without any."""
+        # weighted quantiles of the observed entries; 0 for a column without any
         out = np.zeros(Y.shape[1])
         for j, (column, tau) in enumerate(zip(Y.T, self._columns(Y.shape[1]), strict=True)):
-            seen = np.isfinite(column)
-            if seen.any():
-                out[j] = weighted_quantile(column[seen], tau, weights[seen])
+            observed = np.isfinite(column)
+            if observed.any():
+                out[j] = weighted_quantile(column[observed], tau, weights[observed])
         return out
 
 
@@ -146,7 +157,7 @@ class NonCrossingPinball(Pinball):
     ----------
     levels : array of shape (L,)
         As in ``Pinball``.
-    seen : array of shape (n, d)
+    observed : array of shape (n, d)
         Which outputs of the samples were observed; one column for all levels of an output.
 
     References
@@ -157,16 +168,16 @@ class NonCrossingPinball(Pinball):
     --------
     >>> import numpy as np
     >>> from hilbertlearn import losses
-    >>> loss = losses.NonCrossingPinball([0.1, 0.9], seen=np.ones((2, 1), dtype=bool))
+    >>> loss = losses.NonCrossingPinball([0.1, 0.9], observed=np.ones((2, 1), dtype=bool))
     >>> loss.row_value(np.array([[1.0, -1.0], [-1.0, 1.0]]))  # the second sample's quantiles cross
     array([0.2, inf])
     """
 
     is_constrained = True
 
-    def __init__(self, levels, seen):
+    def __init__(self, levels, observed):
         super().__init__(levels)
-        self.seen = seen
+        self.observed = observed
 
     def without_order(self) -> Pinball:
         """The pinball loss without the constraint."""
@@ -177,50 +188,51 @@ class NonCrossingPinball(Pinball):
         return A.reshape(len(A), -1, len(self.taus))
 
     def row_value(self, R, measure=None):
-        observed = np.where(np.repeat(self.seen, len(self.taus), axis=1), R, 0.0)
-        beyond = self.violation(R).max(axis=1, initial=0.0) > _TOLERANCE * max(1.0, float(np.abs(R).max(initial=0.0)))
-        return np.where(beyond, np.inf, super().row_value(observed, measure))
+        residuals = np.where(np.repeat(self.observed, len(self.taus), axis=1), R, 0.0)
+        crosses = self.violation(R).max(axis=1, initial=0.0) > _TOLERANCE * max(1.0, float(np.abs(R).max(initial=0.0)))
+        return np.where(crosses, np.inf, super().row_value(residuals, measure))
 
     def row_conjugate(self, A, measure=None):
         outside = np.abs(A - self.row_prox(A, 1.0, measure)).max(axis=1, initial=0.0)
         return np.where(outside <= _TOLERANCE * np.maximum(1.0, np.abs(A).max(axis=1, initial=0.0)), 0.0, np.inf)
 
     def row_prox(self, A, step, measure=None):
-        """Projection on box plus polar cone: by Moreau's identity, the argument minus the prox of the loss itself.
-
-        The loss is ``|x|/2 + (tau - 1/2) x``. The linear part shifts the argument. The rest is the same function of all
-        entries, so that soft thresholding follows the projection on the cone (Barlow and Brunk 1972).
-        """
-        root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
+        # Projection on box plus polar cone: by Moreau's identity, the argument minus the prox of the loss itself. The
+        # loss is |x|/2 + (tau - 1/2) x. The linear part shifts the argument. The rest is the same function of all
+        # entries, so that soft thresholding follows the projection on the cone (Barlow and Brunk 1972).
+        root = self._by_level(np.broadcast_to(_root_measure(measure, A), A.shape)) * self.observed[:, :, None]
         blocks = self._by_level(A)
-        fallen = antitonic_regression(blocks - root * (self.taus - 0.5))
-        kept = np.sign(fallen) * np.maximum(np.abs(fallen) - root / 2, 0.0)
-        return (blocks - kept).reshape(A.shape)
+        decreasing = antitonic_regression(blocks - root * (self.taus - 0.5))
+        prox = np.sign(decreasing) * np.maximum(np.abs(decreasing) - root / 2, 0.0)
+        return (blocks - prox).reshape(A.shape)
 
     def face(self, A, measure=None, mask=None):
-        """As for the box; for a run of equal quantiles only the sum of the dual variables is fixed."""
-        root = self._by_level(np.broadcast_to(_root(measure, A), A.shape)) * self.seen[:, :, None]
+        # for a run of equal quantiles only the sum of the dual variables is fixed
+        root = self._by_level(np.broadcast_to(_root_measure(measure, A), A.shape)) * self.observed[:, :, None]
         blocks = self._by_level(A)
         linear = root * (self.taus - 0.5)
-        fallen = antitonic_regression(blocks - linear)
-        is_zero = (np.abs(fallen) <= root / 2) & self.seen[:, :, None]  # residuals are zero
+        decreasing = antitonic_regression(blocks - linear)
+        is_zero = (np.abs(decreasing) <= root / 2) & self.observed[:, :, None]  # residuals are zero
         # a run of tied residuals begins where they fall
         tied = np.zeros(is_zero.shape, dtype=bool)
-        tied[:, :, 1:] = (np.diff(fallen, axis=2) >= -_TIED * np.abs(fallen).max(initial=0.0)) & ~is_zero[:, :, 1:]
+        tied[:, :, 1:] = (np.diff(decreasing, axis=2) >= -_TIED * np.abs(decreasing).max(initial=0.0)) & ~is_zero[
+            :, :, 1:
+        ]
         tied[:, :, 1:] &= ~is_zero[:, :, :-1]
-        known = np.where(is_zero, 0.0, linear + root / 2 * np.sign(fallen)).reshape(A.shape)
+        fixed = np.where(is_zero, 0.0, linear + root / 2 * np.sign(decreasing)).reshape(A.shape)
         unit = np.eye(A.shape[1])
-        (rows, columns), (more, later) = np.nonzero(is_zero.reshape(A.shape)), np.nonzero(tied.reshape(A.shape))
-        directions = np.vstack([unit[columns], unit[later] - unit[later - 1]])
-        return known, np.concatenate([rows, more]), directions
+        zero_rows, zero_columns = np.nonzero(is_zero.reshape(A.shape))
+        tied_rows, tied_columns = np.nonzero(tied.reshape(A.shape))
+        directions = np.vstack([unit[zero_columns], unit[tied_columns] - unit[tied_columns - 1]])
+        return fixed, np.concatenate([zero_rows, tied_rows]), directions
 
     def violation(self, R):
-        """Increases (n, d (L - 1)) of residuals (n, d L) between neighbouring levels: by so much quantiles cross."""
-        rises = np.diff(self._by_level(R), axis=2).reshape(len(R), -1)
-        return rises - _ROUNDING * np.abs(R).max(initial=0.0)
+        # increases (n, d (L - 1)) of residuals (n, d L) between neighbouring levels: by so much quantiles cross
+        increases = np.diff(self._by_level(R), axis=2).reshape(len(R), -1)
+        return increases - _ROUNDING * np.abs(R).max(initial=0.0)
 
     def saturated(self, A, measure=None):
-        return super().saturated(A, measure) & np.repeat(self.seen, len(self.taus), axis=1)
+        return super().saturated(A, measure) & np.repeat(self.observed, len(self.taus), axis=1)
 
     def increasing_row(self, d):
         """Values (d,) that increase from level to level, from -1 to 1 for each output."""
@@ -235,9 +247,9 @@ def antitonic_regression(A):
     lengths = np.arange(1, number + 1) - np.arange(number)[:, None]  # lengths of runs from i to k, positive for k >= i
     inside = lengths > 0
     means = (sums[..., None, 1:] - sums[..., :-1, None]) / np.where(inside, lengths, 1)
-    # the smallest mean over ends k >= j, and of these the largest over beginnings i <= j
-    least = np.minimum.accumulate(np.where(inside, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
-    return -np.where(inside, least, -np.inf).max(axis=-2)
+    # the smallest mean over ends k >= j, and of these the largest over starts i <= j
+    smallest = np.minimum.accumulate(np.where(inside, means, np.inf)[..., ::-1], axis=-1)[..., ::-1]
+    return -np.where(inside, smallest, -np.inf).max(axis=-2)
 
 
 def check_levels(levels, name="levels"):
@@ -257,6 +269,6 @@ def check_levels(levels, name="levels"):
     return taus
 
 
-def _root(measure, A):
-    """Square roots (d,) of quadrature weights, ones without."""
+def _root_measure(measure, A):
+    """Square roots (d,) of quadrature weights; ones if there are none."""
     return np.ones(A.shape[1]) if measure is None else np.sqrt(measure)

@@ -7,18 +7,19 @@ import numbers
 import numpy as np
 
 from .._utils.linalg import row_norms
-from .balls import dual_exponent, p_norms, project_ball
-from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, Loss, check_positive, indicator, residual_quantile
+from .._utils.validation import check_number
+from .balls import dual_exponent, p_norms, point_sizes, project_ball
+from .base import EPSILON_QUANTILE, KAPPA_QUANTILE, SATURATION, Loss, indicator, residual_quantile
 
 
 class _PNormLoss(Loss):
-    """Half the squared norm convolved with a function of the p-norm; with one column all p are the same."""
+    """Half the squared norm, convolved with a function of the p-norm; with one column all p give the same loss."""
 
     curvature = 1.0
 
     @property
     def pointwise(self):
-        """Every p other than 2 needs point values."""
+        """Whether point values are needed: for every p other than 2."""
         return self.p != 2
 
     @property
@@ -62,7 +63,8 @@ class Huber(_PNormLoss):
         self.kappa, self.p = kappa, p
 
     def validate(self):
-        check_positive(self, "kappa", finite=False, auto=True)
+        if not (isinstance(self.kappa, numbers.Real) and self.kappa == np.inf):
+            check_number(self.kappa, "Huber: kappa", choices=("auto",))
         self._check_p()
 
     def conjugate(self, r):
@@ -103,15 +105,15 @@ class Huber(_PNormLoss):
         return project_ball(A, self.kappa, dual_exponent(self.p), measure)
 
     def saturated(self, A, measure=None):
-        at_bound = self.kappa * (1 - 1e-6)
-        if self.p == 1:
-            return (np.abs(A) if measure is None else np.abs(A) / np.sqrt(measure)) >= at_bound
-        return p_norms(A, dual_exponent(self.p), measure) >= at_bound
+        sizes = point_sizes(A, measure) if self.p == 1 else p_norms(A, dual_exponent(self.p), measure)
+        return sizes >= self.kappa * (1 - SATURATION)
 
     def resolve(self, residuals, measure=None, weights=None):
         if self.kappa != "auto":
             return self
-        return self._with(kappa=residual_quantile(residuals, dual_exponent(self.p), KAPPA_QUANTILE, measure, weights))
+        return self._copy_with(
+            kappa=residual_quantile(residuals, dual_exponent(self.p), KAPPA_QUANTILE, measure, weights)
+        )
 
 
 class EpsilonInsensitive(_PNormLoss):
@@ -138,7 +140,7 @@ class EpsilonInsensitive(_PNormLoss):
     >>> X = np.linspace(0, 6, 30)[:, None]
     >>> loss = losses.EpsilonInsensitive(epsilon=0.2)
     >>> model = OperatorKernelRegressor(loss=loss, gamma=1.0, alpha=1e-3).fit(X, np.sin(X[:, 0]))
-    >>> len(model.support_)  # of 30 samples, those the prediction depends on
+    >>> len(model.support_)  # number of the 30 samples on which the prediction depends
     14
     """
 
@@ -146,7 +148,7 @@ class EpsilonInsensitive(_PNormLoss):
         self.epsilon, self.p = epsilon, p
 
     def validate(self):
-        check_positive(self, "epsilon", zero=True, auto=True)
+        check_number(self.epsilon, "EpsilonInsensitive: epsilon", strict=False, choices=("auto",))
         self._check_p()
 
     def conjugate(self, r):
@@ -182,4 +184,4 @@ class EpsilonInsensitive(_PNormLoss):
     def resolve(self, residuals, measure=None, weights=None):
         if self.epsilon != "auto":
             return self
-        return self._with(epsilon=residual_quantile(residuals, self.p, EPSILON_QUANTILE, measure, weights))
+        return self._copy_with(epsilon=residual_quantile(residuals, self.p, EPSILON_QUANTILE, measure, weights))

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.special import wrightomega
 
 from .._utils.naming import unnamed_in_errors
+from .._utils.validation import check_number
 from .balls import power_prox
-from .base import EPSILON_QUANTILE, Loss, check_positive, indicator, residual_quantile
+from .base import EPSILON_QUANTILE, Loss, indicator, residual_quantile
 
 
 class Squared(Loss):
@@ -40,7 +41,7 @@ class _ScaledNormLoss(Loss):
         self.scale = scale
 
     def validate(self):
-        check_positive(self, "scale")
+        check_number(self.scale, f"{type(self).__name__}: scale")
 
 
 class Norm(_ScaledNormLoss):
@@ -111,8 +112,8 @@ class PowerNorm(Loss):
         self.eta, self.scale = eta, scale
 
     def validate(self):
-        check_positive(self, "scale")
-        check_positive(self, "eta", above=1)
+        check_number(self.scale, "PowerNorm: scale")
+        check_number(self.eta, "PowerNorm: eta", low=1.0)
 
     @property
     def decreasing_weight(self):
@@ -161,6 +162,8 @@ class LogNorm(_ScaledNormLoss):
     array([-0.368, -0.368,  0.   ,  2.718])
     """
 
+    sparse = True
+
     def value(self, r):
         r = np.maximum(r, np.exp(-1))
         return self.scale * r * np.log(r)
@@ -171,8 +174,6 @@ class LogNorm(_ScaledNormLoss):
     def conjugate_slope(self, r):
         with np.errstate(over="ignore"):  # far from the optimum
             return np.exp(r / self.scale - 1)
-
-    sparse = True
 
     def prox_conjugate(self, r, step):
         # x = r - scale z with z e^z = (step / scale) e^(r/scale - 1)
@@ -241,6 +242,8 @@ class Ball(_ScaledNormLoss):
     0.5
     """
 
+    sparse = True
+
     @property
     def largest_residual(self):
         return self.scale
@@ -256,8 +259,6 @@ class Ball(_ScaledNormLoss):
 
     def prox_conjugate(self, r, step):
         return np.maximum(r - step * self.scale, 0.0)
-
-    sparse = True
 
 
 class EpsilonSVR(Loss):
@@ -281,15 +282,17 @@ class EpsilonSVR(Loss):
     array([0. , 4.5])
     >>> X = np.linspace(0, 6, 30)[:, None]
     >>> model = OperatorKernelRegressor(loss=losses.EpsilonSVR(0.2), gamma=1.0, alpha=1e-3).fit(X, np.sin(X[:, 0]))
-    >>> len(model.support_)  # of 30 samples, those the prediction depends on
+    >>> len(model.support_)  # number of the 30 samples on which the prediction depends
     8
     """
+
+    bound = 1.0
 
     def __init__(self, epsilon="auto"):
         self.epsilon = epsilon
 
     def validate(self):
-        check_positive(self, "epsilon", zero=True, auto=True)
+        check_number(self.epsilon, "EpsilonSVR: epsilon", strict=False, choices=("auto",))
 
     def value(self, r):
         return np.maximum(r - self.epsilon, 0.0)
@@ -303,8 +306,6 @@ class EpsilonSVR(Loss):
     def prox_conjugate(self, r, step):
         return np.clip(r - step * self.epsilon, 0.0, 1.0)
 
-    bound = 1.0
-
     @property
     def sparse(self):
         return self.epsilon > 0
@@ -312,4 +313,4 @@ class EpsilonSVR(Loss):
     def resolve(self, residuals, measure=None, weights=None):
         if self.epsilon != "auto":
             return self
-        return self._with(epsilon=residual_quantile(residuals, 2, EPSILON_QUANTILE, measure, weights))
+        return self._copy_with(epsilon=residual_quantile(residuals, 2, EPSILON_QUANTILE, measure, weights))

@@ -256,6 +256,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "features.FeatureKernel": {"given": "sample_indices"},
     "features.LandmarkMap": {"knows_outputs": None},
     "features.Landmarks": {"moves": None},
+    "losses.NonCrossingPinball": {"seen": "observed"},
     "links.LinkPredictor": {"_state_": "link_state_"},
     "quantile.QuantileRegressor": {"_functions_": None, "_points_": None},
     "kernels.ColumnPart": {"what": "description"},

@@ -64,8 +64,8 @@ def state_in_order(found: Fit) -> State:
     """The state of such a fit: what is said of samples is said of those given, coefficients are of points too."""
     problem, loss, training = found.problem, found.loss, found.training
     assert isinstance(loss, NonCrossingPinball)
-    seen, root = np.repeat(loss.seen, len(loss.taus), axis=1), found.root
-    own = loss.seen.any(axis=1)
+    seen, root = np.repeat(loss.observed, len(loss.taus), axis=1), found.root
+    own = loss.observed.any(axis=1)
     n = training.n_samples - int((~own).sum())
     residuals = np.where(seen, problem.Y - problem.fitted(found.solution.dual), 0.0) / root
     sizes = np.abs(residuals) if problem.measure is None else np.abs(residuals) / np.sqrt(problem.measure)
