@@ -1,8 +1,9 @@
-"""Pages of the public names, from the modules' `__all__`: one for each room, with tables that link to the names."""
+"""Pages of the public names, from the modules' `__all__`: one for each module, with tables that link to the names."""
 
 from __future__ import annotations
 
 import inspect
+import re
 import shutil
 from types import ModuleType
 
@@ -16,7 +17,7 @@ def write(folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     pages = {FRONT: page(hilbertlearn, "hilbertlearn", inside=False)}
-    pages |= {name: page(room, f"hilbertlearn.{name}") for name, room in public(hilbertlearn, ModuleType)}
+    pages |= {name: page(module, f"hilbertlearn.{name}") for name, module in public(hilbertlearn, ModuleType)}
     for name, text in pages.items():
         (folder / f"{name}.rst").write_text(text, encoding="utf-8")
     return [str(folder / f"{name}.rst") for name in pages]
@@ -31,7 +32,7 @@ def public(module, kinds):
 
 def page(module, title, inside=True, underline="="):
     """The page of a module, with those of the modules that it offers ``inside`` it."""
-    parts = [f"{title}\n{underline * len(title)}", f".. currentmodule:: {title}", inspect.getdoc(module)]
+    parts = [f"{title}\n{underline * len(title)}", f".. currentmodule:: {title}", description(module)]
     for heading, kinds in (("Classes", type), ("Functions", type(page))):
         found = dict(public(module, kinds))
         above = [name for name in found if module is not hilbertlearn and name in hilbertlearn.__all__]
@@ -45,6 +46,13 @@ def page(module, title, inside=True, underline="="):
     if inside:
         parts += [page(part, f"{title}.{name}", underline="-") for name, part in public(module, ModuleType)]
     return "\n\n".join(parts) + "\n"
+
+
+def description(module):
+    """The docstring of a module without its section of decisions, which is for maintainers."""
+    return re.sub(
+        r"\n*^Decisions\n-+\n.*?(?=^\w[\w ]*\n-+\n|\Z)", "\n\n", inspect.getdoc(module), flags=re.M | re.S
+    ).strip()
 
 
 def table(names, *options):

@@ -35,7 +35,7 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# Public names: a page a room and a page a name, written anew at each build
+# Public names: a page for each module and each name, written at each build
 
 autosummary_generate = api_pages.write(HERE / "api" / "generated")
 autosummary_context = {

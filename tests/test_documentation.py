@@ -103,20 +103,20 @@ def test_examples_in_pages():
 
 def test_reference_has_every_module():
     text = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
-    rooms = [name for name in hilbertlearn.__all__ if isinstance(getattr(hilbertlearn, name), ModuleType)]
-    for room in rooms:
-        assert text.count(f"generated/{room}") == 2, f"docs/api/index.md needs {room} in its table and its toctree"
+    modules = [name for name in hilbertlearn.__all__ if isinstance(getattr(hilbertlearn, name), ModuleType)]
+    for module in modules:
+        assert text.count(f"generated/{module}") == 2, f"docs/api/index.md needs {module} in its table and its toctree"
 
 
 def test_settings_in_tables_exist():
     """Objects that the tables of docs/choose.md name can be made, and names of losses are known."""
     text = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
-    rooms = {name: getattr(hilbertlearn, name) for name in hilbertlearn.__all__}
+    modules = {name: getattr(hilbertlearn, name) for name in hilbertlearn.__all__}
     of_reader = {"costs": [[0, 1], [1, 0]], "tree": None, "kernel": "rbf", "function": min, "matrix": [[1.0]], "s": 0.5}
     expressions = re.findall(r"`((?:kernels|losses|operators|spaces|output_losses|features)\.[^`]+)`", text)
     assert len(expressions) > 20
     for expression in expressions:
-        assert hasattr(eval(expression, {**rooms, **of_reader}), "get_params"), expression
+        assert hasattr(eval(expression, {**modules, **of_reader}), "get_params"), expression
     about_losses = text[text.index("## Which loss") : text.index("## Which kernel")]
     of_numbers, of_objects = (set(re.findall(r'`"(\w+)"`', part)) for part in about_losses.split("For objects"))
     for name in of_numbers - {"auto"}:

@@ -1,4 +1,4 @@
-"""Pages of the guide: the names they speak of are there, and so are the parts that a reader looks for."""
+"""Pages of the guide: the names they speak of are there, and so are the usual sections."""
 
 import importlib
 import re
@@ -37,9 +37,9 @@ def test_index_lists_every_page(folder):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/guide/") and "index" not in page])
-def test_pages_have_the_parts_a_reader_looks_for(page):
+def test_pages_have_the_usual_sections(page):
     text = text_of(page)
     headings = re.findall(r"^## (.*)$", text, re.M)
-    for part in ("Settings that matter", "When it goes wrong", "The plain alternative", "See also"):
+    for part in ("Main settings", "Troubleshooting", "The simplest alternative", "See also"):
         assert part in headings
     assert text.count("```python") >= 2

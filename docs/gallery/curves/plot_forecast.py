@@ -57,7 +57,7 @@ for ax, i in zip(panels, (nino, nino + 40)):
     plotting.plot_band((band.lower[i], band.upper[i]), ax, grid=when + quarters, color="#0072B2", label="90 % band")
     ax.plot(when + quarters, forecasts["curve"][i], color="#0072B2", linewidth=2, label="forecast")
     ax.plot(when + quarters, Y[test[i]], "o--", color="#D55E00", markersize=3, linewidth=1, label="what came")
-    ax.set(xlabel="", ylabel="", xlim=(back[0], when + 2), title=f"seen from the beginning of {when:.0f}")
+    ax.set(xlabel="", ylabel="", xlim=(back[0], when + 2), title=f"forecast at the beginning of {when:.0f}")
 panels[0].set_ylabel("degrees from the mean")
 panels[0].legend(frameon=False, fontsize="small", loc="upper left")
 plt.show()

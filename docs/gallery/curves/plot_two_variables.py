@@ -43,7 +43,7 @@ smooth = operators.Integral("rbf", 100.0)
 model = FunctionalRegressor("rbf", gamma=0.1, alpha=1e-5, grid=(axis, axis), operator=smooth).fit(X[:60], seen)
 predicted = model.predict(X[60:])
 trees = ExtraTreesRegressor(100, random_state=0).fit(X[:60], truth[:60].reshape(60, -1))
-for name, plates in (("half of it seen", predicted), ("trees, all seen", trees.predict(X[60:]).reshape(-1, 24, 24))):
+for name, plates in (("half observed", predicted), ("trees, complete", trees.predict(X[60:]).reshape(-1, 24, 24))):
     error = np.linalg.norm(plates - truth[60:]) / np.linalg.norm(truth[60:])
     print(f"{name:16} relative error {error:.3f}")
 

@@ -40,7 +40,7 @@ for name, loss in settings.items():
     print(f"{name:16} mean error {error:.3f} births per woman")
 clean = FunctionalRegressor("rbf", grid=years).fit(X[train], Y[train])
 print(f"{'complete, right':16} mean error {np.abs(clean.predict(X[test]) - Y[test]).mean():.3f}")
-print(f"{'1989 goes on':16} mean error {np.abs(X[test, -1:] - Y[test]).mean():.3f}")
+print(f"{'last value':16} mean error {np.abs(X[test, -1:] - Y[test]).mean():.3f}")
 
 # %%
 # Three training curves, their fitted values, and the points at the bound of the loss (crosses).

@@ -1,5 +1,7 @@
 """Prediction sets with guaranteed coverage around any estimator: split conformal, cv+ and jackknife+.
 
+Decisions
+---------
 *Strategies.* ``OutputSets`` (``output_sets.py``) is what ``ConformalPredictor.fit`` learns. Its subclasses serve one
 kind of output each: ``RowSets`` numbers, vectors and curves (``rows.py``), ``QuantileSets`` estimators that predict
 quantiles (``quantiles.py``), ``ObjectSets`` structured objects (``objects.py``), ``LinkSets`` links of graphs

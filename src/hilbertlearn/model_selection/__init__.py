@@ -3,6 +3,8 @@
 *Hidden links.* Pairs of nodes are the samples (``graphs.Pairs``), so that scikit-learn's tools apply. ``EdgeSplit``
 splits them; any other splitter of scikit-learn works too.
 
+Decisions
+---------
 *Errors.* Without a scorer ``RegularizationPathCV`` compares twice the estimator's loss, which is the squared error for
 the squared loss.
 
