@@ -1,4 +1,4 @@
-"""The small pictures of the front page: `python docs/front.py` draws docs/figures/front_*.png anew."""
+"""The small pictures of the front page: `python docs/front.py` draws docs/figures/front_*.png."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INK, WARM, COOL, PALE = "#222222", "#d1495b", "#00798c", "#b8b8b8"
 
 
 def numbers(ax):
-    """A function seen through noise and gross errors."""
+    """A function with noise and gross errors."""
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-3, 3, size=120))
     y = np.sin(2 * x) + 0.15 * rng.normal(size=120)
@@ -38,7 +38,7 @@ def numbers(ax):
 
 
 def curves(ax):
-    """Births per woman after 1989 from those before, of countries that were left out."""
+    """Births per woman after 1989 from those before, of test countries."""
     data = datasets.load_fertility(as_frame=True)
     complete = data.frame[data.frame.notna().all(axis=1)]
     shown = ["Iran, Islamic Rep.", "China", "Kenya", "Chile"]
@@ -53,7 +53,7 @@ def curves(ax):
 
 
 def fields(ax):
-    """A flow without sources from forty noisy arrows."""
+    """A divergence-free flow from forty noisy arrows."""
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.5, 1.5, size=(40, 2))
     flow = np.column_stack([np.cos(2 * X[:, 1]), np.sin(2 * X[:, 0])])
@@ -73,7 +73,7 @@ def objects(ax):
 
 
 def links(ax):
-    """Who else may meet in a novel."""
+    """Predicted links of a novel."""
     novel = networkx.les_miserables_graph()
     found = LinkPredictor().fit(novel).predict_links(top_k=12)
     plotting.plot_links(novel, ax, predicted=found, named=[])

@@ -1,10 +1,10 @@
 """The code in the pages: its blocks, and how they are run.
 
-A block fenced as ``python`` runs, and those of one page share their names from top to bottom; lines of ``sh`` that
-begin with ``hilbertlearn`` run too. A ``text`` block that follows is what is printed, nothing without one. What is not
-to be run is fenced as ``{code-block} python``.
+Blocks fenced as ``python`` run from top to bottom and share their names within a page; lines of ``sh`` blocks that
+begin with ``hilbertlearn`` run too. A ``text`` block after a block is its expected output; without one nothing is
+printed. Blocks fenced as ``{code-block} python`` do not run.
 
-    python docs/pages.py            # draws the pictures of the pages anew
+    python docs/pages.py            # draws the figures of the pages
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ def blocks(page):
 
 
 def prose(page):
-    """The page without its fenced blocks, in which brackets are no links."""
+    """The page without its fenced blocks, in which brackets are not links."""
     return re.sub(r"^```.*?^```", "", Path(page).read_text(encoding="utf-8"), flags=re.S | re.M)
 
 
 def run(page):
-    """Runs the blocks of a page; pairs (printed, promised), promised being "" where no ``text`` block follows."""
+    """Runs the blocks of a page; pairs (printed, expected), expected is "" if no ``text`` block follows."""
     names = {"__name__": "page"}
     runners = {"python": lambda code: exec(compile(code, str(page), "exec"), names), "sh": run_commands}
-    for (language, code), (after, promised) in itertools.pairwise([*blocks(page), ("", "")]):
+    for (language, code), (after, expected) in itertools.pairwise([*blocks(page), ("", "")]):
         if language in runners:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-                warnings.simplefilter("error", UserWarning)  # what a reader would see, and the page does not show
+                warnings.simplefilter("error", UserWarning)  # a warning that the page does not show
                 runners[language](code)
-            yield printed.getvalue(), promised if after == "text" else ""
+            yield printed.getvalue(), expected if after == "text" else ""
 
 
 def run_commands(text):
@@ -61,7 +61,7 @@ def run_commands(text):
 
 
 def draw():
-    """Runs the illustrated pages in an empty folder, and takes over the pictures that they save."""
+    """Runs the illustrated pages in an empty folder and copies the figures that they save."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -69,8 +69,8 @@ def draw():
     for page in ILLUSTRATED:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            for printed, promised in run(DOCS / page):
-                if printed.split() != promised.split():
+            for printed, expected in run(DOCS / page):
+                if printed.split() != expected.split():
                     print(f"{page} prints\n{printed}")
             for picture in Path(folder).glob("*.png"):
                 keep(picture)
@@ -78,7 +78,7 @@ def draw():
 
 
 def keep(picture):
-    """A picture in few colours, a third of its size, among those of the pages."""
+    """Stores a figure in docs/figures with few colours, at a third of its size."""
     from PIL import Image
 
     Image.open(picture).convert("RGB").quantize(96).save(FIGURES / picture.name, optimize=True)

@@ -44,16 +44,16 @@ def test_readme_prints_what_it_says(number):
     every, printed = blocks(ROOT / "README.md"), io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(every[number][1], "README.md", "exec"), {})
-    language, promised = every[number + 1]
+    language, expected = every[number + 1]
     assert language == "text"
-    assert without_gaps(printed.getvalue()) == without_gaps(promised)
+    assert without_gaps(printed.getvalue()) == without_gaps(expected)
 
 
 @pytest.mark.parametrize("page", RUN)
 def test_pages_print_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # pages save models and pictures
-    for printed, promised in run(ROOT / page):
-        assert without_gaps(printed) == without_gaps(promised)
+    for printed, expected in run(ROOT / page):
+        assert without_gaps(printed) == without_gaps(expected)
 
 
 RECIPES = [text for language, text in blocks(ROOT / "CONTRIBUTING.md") if language == "python"]

@@ -63,7 +63,7 @@ def functions():
 
 
 def vector_fields():
-    """Twenty arrows, and the current predicted from them, without and with the knowledge that it has no sources."""
+    """Twenty arrows, and the current predicted from them, without and with a divergence-free kernel."""
     rng = np.random.default_rng(0)
 
     def current(places):
@@ -101,7 +101,7 @@ def quantiles():
 
 
 def outliers():
-    """Stretches that the report points at, and the curve that is wrong on one."""
+    """Segments that the report marks, and the curve with a wrong segment."""
     rng = np.random.default_rng(0)
     X, t = rng.uniform(size=(60, 2)), np.linspace(0, 1, 41)
     Y = np.sin(5 * t + 3 * X[:, :1]) + X[:, 1:] * t**2 + 0.05 * rng.normal(size=(60, 41))
@@ -132,7 +132,7 @@ def bands():
 
 
 def river():
-    """Thirteen heights along a spiral, and what is predicted with and without the other places."""
+    """Thirteen heights along a spiral, and the predictions with and without the unlabelled places."""
     rng = np.random.default_rng(0)
     angle = np.sort(rng.uniform(0, 12, 400))
     spiral = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)]) / 6
