@@ -335,7 +335,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         if has_points(y) or (self.grid is None and points_of(y) is not None):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
-        if irregular and not self.space_.given_grid and np.ndim(y) > 1:
+        if irregular and not self.space_.has_user_grid and np.ndim(y) > 1:
             low, high = self.space_.domain[0]
             return (np.linspace(low, high, np.shape(y)[1]),)
         return self.space_.grids

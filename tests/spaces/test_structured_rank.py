@@ -153,12 +153,12 @@ def test_auto_is_exact_for_few_outputs_and_leaves_a_hundredth_of_many(monkeypatc
     exact = OutputKernel("rbf").space(VECTORS)
     assert_array_equal(OutputKernel("rbf", rank="auto").space(VECTORS).factor, exact.factor)
     many = np.random.default_rng(0).normal(size=(400, 2))
-    monkeypatch.setattr("hilbertlearn.spaces.structured._FEW", 399)
+    monkeypatch.setattr("hilbertlearn.spaces.structured._MAX_COMPLETE", 399)
     weights = np.random.default_rng(1).uniform(size=400)
     space = OutputKernel(kernels.NamedKernel("rbf", 0.5), rank="auto").space(many, weights)
     left = 1 - (space.encode(many) ** 2).sum(axis=1)
     assert 0 < weights @ left <= 0.01 * weights.sum() and len(space.factor) < 200
-    monkeypatch.setattr("hilbertlearn.spaces.structured._MOST_LANDMARKS", 7)
+    monkeypatch.setattr("hilbertlearn.spaces.structured._MAX_LANDMARKS", 7)
     assert len(OutputKernel(kernels.NamedKernel("rbf", 0.5), rank="auto").space(many).factor) == 7
 
 

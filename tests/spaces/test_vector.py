@@ -61,7 +61,7 @@ def test_what_vectors_are_not(y, words):
 
 
 def test_a_metric_needs_rows_that_are_known_as_a_whole():
-    with pytest.raises(ValueError, match="each row of y must be known whole"):
+    with pytest.raises(ValueError, match="each row of y must be observed completely"):
         MetricVectorSpace.from_outputs(GAPS, np.eye(3), WEIGHTS)
     rows = np.vstack([GAPS[1:], np.full((1, 3), np.nan)])
     space = MetricVectorSpace.from_outputs(rows, operators.Covariance(), np.ones(3))

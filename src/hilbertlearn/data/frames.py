@@ -24,7 +24,7 @@ def check_collected(y, name):
 
 def is_framed(y):
     """Whether y is a data frame or a series."""
-    return _of_pandas(y) or hasattr(y, "to_arrow")
+    return _is_pandas(y) or hasattr(y, "to_arrow")
 
 
 def is_frame(y):
@@ -36,12 +36,12 @@ def columns_of(frame):
     """The columns of a data frame as series, in order, also if names repeat; a series is its only column."""
     if not is_frame(frame):
         return [frame]
-    return [frame.iloc[:, j] for j in range(frame.shape[1])] if _of_pandas(frame) else list(frame.get_columns())
+    return [frame.iloc[:, j] for j in range(frame.shape[1])] if _is_pandas(frame) else list(frame.get_columns())
 
 
 def with_columns(frame, values):
     """A copy of a data frame with columns replaced; values : {position: array (n,)}."""
-    if _of_pandas(frame):
+    if _is_pandas(frame):
         frame = frame.copy(deep=False)
         for j, column in values.items():
             frame.isetitem(j, column)
@@ -70,7 +70,7 @@ def values_of(y):
 
 def column_values(column):
     """Values (n,) of a series, as in ``values_of``."""
-    if _of_pandas(column) and column.dtype.kind in _NUMBERS and column.isna().any():  # also nullable dtypes
+    if _is_pandas(column) and column.dtype.kind in _NUMBERS and column.isna().any():  # also nullable dtypes
         return column.to_numpy(dtype=float, na_value=np.nan)
     values = np.asarray(column.to_numpy())
     return values if values.dtype.kind in _NUMBERS else item_values(column)
@@ -102,7 +102,7 @@ def numbers_of(y):
 
 def integer_dtype(y):
     """The common dtype of integer or boolean columns, ignoring missing values; None for other columns."""
-    known = (column.dropna() if _of_pandas(column) else column.drop_nulls() for column in columns_of(y))
+    known = (column.dropna() if _is_pandas(column) else column.drop_nulls() for column in columns_of(y))
     dtypes = [column_values(column).dtype for column in known]
     return np.result_type(*dtypes) if dtypes and all(dtype.kind in "biu" for dtype in dtypes) else None
 
@@ -114,8 +114,8 @@ def check_order(y, names, name, other):
     """
     if not is_frame(y):
         return
-    seen, wanted = list(y.columns), list(names)
-    if seen != wanted and set(seen) == set(wanted):
+    columns, expected = list(y.columns), list(names)
+    if columns != expected and set(columns) == set(expected):
         raise ValueError(
             f"{name} has the columns of {other} in another order, {seen} in place of {wanted}; give {name}[names] with "
             "these names"
@@ -142,7 +142,7 @@ class FrameForm:
         """The form of outputs y; None unless they are a data frame or a series."""
         if not is_framed(y):
             return None
-        dtypes, index = tuple(column.dtype for column in columns_of(y)), y.index if _of_pandas(y) else None
+        dtypes, index = tuple(column.dtype for column in columns_of(y)), y.index if _is_pandas(y) else None
         if is_frame(y):
             return cls(type(y), None, y.columns, dtypes, index)
         return cls(type(y.to_frame()), type(y), y.name, dtypes, index)
@@ -191,8 +191,8 @@ class FrameForm:
             cast = frame.astype(types) if self.index is not None else frame.cast(types)
         except Exception:  # errors of pandas and polars: candidates may be any objects
             return frame
-        lost = values_of(cast) != values_of(frame)
-        return frame if np.any(lost) else cast
+        is_changed = values_of(cast) != values_of(frame)
+        return frame if np.any(is_changed) else cast
 
     def _column_names(self, points):
         """Points as column names: text if the training columns have text names, as all columns of polars have."""
@@ -202,7 +202,7 @@ class FrameForm:
         return [str(float(point)) if isinstance(point, numbers.Real) else str(point) for point in points]
 
 
-def _of_pandas(y):
+def _is_pandas(y):
     return hasattr(y, "iloc")
 
 

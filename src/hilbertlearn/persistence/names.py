@@ -280,6 +280,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
         "pulls": "dual_coordinates",
     },
     "spaces.BasisAxis": {"on_grid": "grid_values"},
+    "spaces.FunctionSpace": {"given_grid": "has_user_grid"},
     "spaces.KernelSpace": {"whole": "is_complete"},
     "machine.RunningSums": {"decided": "selected", "like": "example"},
     "links.LinkState": {"held_out": "examples", "output": "graph_embedding", "wanted": "selection"},

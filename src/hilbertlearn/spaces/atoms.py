@@ -11,9 +11,7 @@ import scipy.interpolate
 
 from ..data.functions import atom_values, interpolate_rows
 
-_DIGITS = (
-    40  # binary digits of a point that wavelets use: points closer than 2^-40 (1e-12) are equal; cost is linear in it
-)
+_DIGITS = 40  # binary digits of points at which wavelets are evaluated: a resolution of 1e-12; cost is linear in it
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class FunctionSpace(Space):
     grid: object = None  # the setting of the user
     irregular: str = "exact"  # or one of AVERAGES: treatment of functions with gaps or irregular points
     sampled: bool = False  # whether ``encode`` returns observed values
-    given_grid: bool = False  # whether the user gave the grids
+    has_user_grid: bool = False  # whether the grids are a setting of the user
     mean: np.ndarray | None = None  # (m_1, ..., m_k, p) mean of the observed training values
     origin: np.ndarray | None = None  # (m_1, ..., m_k, p) function to which combinations of the basis are added
     roughness: float = 0.0  # penalty of the spline that smooths means of point values
@@ -94,19 +94,19 @@ class FunctionSpace(Space):
         """Coordinates (n, d), or observed values (n, m) where ``sampled``; NaN where not observed."""
         data = self.read(y)
         if self.projected and not self.is_grid:
-            return self._averages(data)
-        if not self._partial(data) and not self.sampled:
+            return self._average_projections(data)
+        if not self._is_partial(data) and not self.sampled:
             return self._coordinates(data.values)
-        return _padded([values for _, values in self._observed(data)])
+        return _pad_rows([values for _, values in self._observed_values(data)])
 
-    def _averages(self, data):
+    def _average_projections(self, data):
         """Averages (n, d) of values times basis functions over the observed points: Bouche et al. 2021, equation 13."""
         if isinstance(data, IrregularFunctions):
             out = np.empty((len(data), self._d))
-            for row, (B, values) in zip(out, self._observed(data), strict=True):
-                seen = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
+            for row, (B, values) in zip(out, self._observed_values(data), strict=True):
+                is_observed = B.reshape(len(values), self._d // self.n_curves, self.n_curves).any(axis=(0, 1))
                 row[:] = B.T @ values
-                row.reshape(-1, self.n_curves)[:, ~seen] = np.nan
+                row.reshape(-1, self.n_curves)[:, ~is_observed] = np.nan
             return out
         weights = self._point_weights if self.irregular == "projected_trapezoid" else self._point_weights > 0
         values, points = data.values - self._origin, tuple(range(1, data.values.ndim - 1))
@@ -114,12 +114,12 @@ class FunctionSpace(Space):
         total = share.sum(axis=points, keepdims=True)
         share = share / np.where(total > 0, total, np.nan)  # an unobserved curve has no coordinates
         sums = [lambda rows, axis=axis: rows @ axis.grid_values.T for axis in self.axes]
-        return _mapped(np.nan_to_num(values) * share, sums).reshape(len(values), self._d)
+        return _map_axes(np.nan_to_num(values) * share, sums).reshape(len(values), self._d)
 
     def sampling(self, y) -> Sampling | None:
         if not self.sampled:
             return None
-        return block_sampling([B for B, _ in self._observed(self.read(y))], self._d)
+        return block_sampling([B for B, _ in self._observed_values(self.read(y))], self._d)
 
     def outside_norms(self, y):
         """Norms (n,) of the parts of curves outside the basis, which losses of the norm include.
@@ -129,14 +129,14 @@ class FunctionSpace(Space):
         if self.projected or self.sampled or self.is_grid:
             return None
         data = self.read(y)
-        return None if self._partial(data) else self._outside(data.values)
+        return None if self._is_partial(data) else self._outside(data.values)
 
     def outside_values(self, y):
         """Values (n, m_1, ..., m_k, p) on the grid of the parts of curves outside the basis; None on a grid."""
         if self.sampled or self.is_grid:
             return None
         data = self.read(y)
-        return None if self._partial(data) else data.values - self._origin - self.evaluate_on_grid(self.encode(y))
+        return None if self._is_partial(data) else data.values - self._origin - self.evaluate_on_grid(self.encode(y))
 
     def filled_share(self, y):
         data = self.read(y)
@@ -152,16 +152,16 @@ class FunctionSpace(Space):
         values = values - self._origin
         inside = self._coordinates(values)
         squares = (values**2).reshape(len(values), -1, self.n_curves).sum(axis=2) @ self._point_weights
-        left = squares - np.einsum("ij,ij->i", inside, inside)
-        outside = np.sqrt(np.where(left > _ROUNDING * squares, left, 0.0))
+        squares_outside = squares - np.einsum("ij,ij->i", inside, inside)
+        outside = np.sqrt(np.where(squares_outside > _ROUNDING * squares, squares_outside, 0.0))
         return outside if np.nansum(outside) > 0 else None
 
     def residuals(self, y, coordinates):
         data = self.read(y)
-        if self.projected or not (self.sampled or self._partial(data)):
+        if self.projected or not (self.sampled or self._is_partial(data)):
             return self.encode(y) - coordinates
-        observed = zip(self._observed(data), coordinates, strict=True)
-        return _padded([values - _combined(B, row) for (B, values), row in observed])
+        observed = zip(self._observed_values(data), coordinates, strict=True)
+        return _pad_rows([values - _combine(B, row) for (B, values), row in observed])
 
     def encode_filled(self, y):
         """Coordinates (n, d) with gaps filled by linear interpolation along each curve; NaN for unobserved curves."""
@@ -178,10 +178,10 @@ class FunctionSpace(Space):
         """Means (n, d) on a grid as splines, interpolated where no curve is observed; unchanged in a basis."""
         if not self.is_grid or not (self.roughness or np.isnan(means).any()):
             return means
-        interpolated = self._interpolated(self.evaluate_on_grid(means))
+        interpolated = self._interpolate_means(self.evaluate_on_grid(means))
         return self._coordinates(_splines(interpolated, self.axes, self.roughness))
 
-    def _interpolated(self, means):
+    def _interpolate_means(self, means):
         """Means (n, m_1, ..., m_k, p) on the grid, NaN interpolated."""
         return interpolate_mean(means, [axis.points for axis in self.axes])
 
@@ -200,17 +200,16 @@ class FunctionSpace(Space):
         return np.broadcast_to(mask.all(axis=points), (*map(len, self.grids), self.n_curves))
 
     def unobserved_message(self, mask, names, center):
-        never, parts = mask.all(axis=tuple(range(mask.ndim - 1))), []
-        if never.any():
-            parts.append(
-                f"curve {join_items(np.flatnonzero(never))} has no observed value, {unobserved_remedy(center)}"
-            )
-        points = [self._point_name(index, names) for index in np.argwhere(mask & ~never)]
+        unobserved_curves, parts = mask.all(axis=tuple(range(mask.ndim - 1))), []
+        if unobserved_curves.any():
+            curves = join_items(np.flatnonzero(unobserved_curves))
+            parts.append(f"curve {curves} has no observed value, {unobserved_remedy(center)}")
+        points = [self._point_name(index, names) for index in np.argwhere(mask & ~unobserved_curves)]
         if points:
-            how = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
+            text = f"deviations by the operator from {'an interpolated mean curve' if center else '0 (center=False)'}"
             if self.projected and not self.is_grid:
-                how = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
-            parts.append(f"no curve was observed at {join_items(points)}, predictions there are {how}")
+                text = f"of averages that have no part of them; set irregular='exact' in place of {self.irregular!r}"
+            parts.append(f"no curve was observed at {join_items(points)}, predictions there are {text}")
         return "; ".join(parts)
 
     def _point_name(self, index, names):
@@ -246,7 +245,7 @@ class FunctionSpace(Space):
             raise ValueError(f"y must have the domain {self.domain} of the training outputs, got {low_high}")
         return data
 
-    def _partial(self, data):
+    def _is_partial(self, data):
         """Whether some functions are not observed on the whole grid of a basis."""
         if isinstance(data, IrregularFunctions):
             return True
@@ -265,9 +264,9 @@ class FunctionSpace(Space):
 
     def _coordinates(self, values):
         """Coordinates (n, d) of values (n, m_1, ..., m_k, p)."""
-        return _mapped(values, [axis.encode for axis in self.axes]).reshape(len(values), self._d)
+        return _map_axes(values, [axis.encode for axis in self.axes]).reshape(len(values), self._d)
 
-    def _observed(self, data):
+    def _observed_values(self, data):
         """For each sample the map (m_i, d) from coordinates to its observed values, and these values (m_i,).
 
         Both are scaled such that sums of squares are means over the points of each curve; on a common grid, means with
@@ -276,14 +275,14 @@ class FunctionSpace(Space):
         if not isinstance(data, IrregularFunctions):
             on_grid = np.asarray(Kronecker(axis.basis(axis.points) for axis in self.axes)).T
             curves = (data.values - self._origin).reshape(len(data), -1, self.n_curves)
-            return [self._scaled(on_grid, values, self._point_weights) for values in curves]
+            return [self._scale_observed(on_grid, values, self._point_weights) for values in curves]
         cuts = np.cumsum([len(points) for points in data.points])[:-1]
         units = to_unit(np.concatenate(data.points) if len(data) else np.empty(0), self.domain[0])
         origin = np.broadcast_to(self.evaluate_origin((units,)), (len(units), self.n_curves))
         parts = zip(np.split(self.axes[0].basis(units).T, cuts), data.values, np.split(origin, cuts), strict=True)
         weights = [self._weights_at(points) for points in data.points]
         return [
-            self._scaled(B, values.reshape(part.shape) - part, w)
+            self._scale_observed(B, values.reshape(part.shape) - part, w)
             for (B, values, part), w in zip(parts, weights, strict=True)
         ]
 
@@ -297,18 +296,18 @@ class FunctionSpace(Space):
         data = self.read(y)
         if isinstance(data, IrregularFunctions):
             curves = zip(data.points, data.values, strict=True)
-            given = [(p[:, None], v.reshape(len(p), -1), self._weights_at(p)) for p, v in curves]
+            curves_with_weights = [(p[:, None], v.reshape(len(p), -1), self._weights_at(p)) for p, v in curves]
         else:
             points = np.stack(np.meshgrid(*self.grids, indexing="ij"), axis=-1).reshape(-1, len(self.grids))
             curves = data.values.reshape(len(data), -1, self.n_curves)
-            given = [(points, values, self._point_weights) for values in curves]
+            curves_with_weights = [(points, values, self._point_weights) for values in curves]
         result = []
-        for points, values, weights in given:
+        for points, values, weights in curves_with_weights:
             rows, _, root = _observed_entries(values, weights)
             result.append((points[rows], root))
         return result
 
-    def _scaled(self, B, values, weights):
+    def _scale_observed(self, B, values, weights):
         """Map and values at the observed entries of values (m, p), scaled by the roots of their weights."""
         rows, curves, root = _observed_entries(values, weights)
         block = np.zeros((len(rows), B.shape[1], self.n_curves))
@@ -328,7 +327,7 @@ class FunctionSpace(Space):
 
     def evaluate_on_grid(self, coordinates):
         """Values (n, m_1, ..., m_k, p) of combinations of the basis."""
-        return _mapped(coordinates.reshape(len(coordinates), *self.sizes), [axis.decode for axis in self.axes])
+        return _map_axes(coordinates.reshape(len(coordinates), *self.sizes), [axis.decode for axis in self.axes])
 
     def evaluate_origin(self, units):
         """Values of the origin on a product of unit grids; 0 without an origin."""
@@ -386,14 +385,14 @@ def _observed_entries(values, weights):
     return rows, curves, np.sqrt(weights[rows] / np.bincount(curves, weights[rows])[curves])
 
 
-def _combined(B, coordinates):
+def _combine(B, coordinates):
     """``B @ coordinates``, NaN where B uses a coordinate that is NaN."""
     unknown = np.isnan(coordinates)
     values = B @ np.where(unknown, 0.0, coordinates)
     return np.where((B[:, unknown] != 0).any(axis=1), np.nan, values)
 
 
-def _mapped(values, maps):
+def _map_axes(values, maps):
     """Values (n, m_1, ..., m_k, p) after a linear map along each of the axes m_1 ... m_k."""
     for k, change in enumerate(maps, start=1):
         values = np.moveaxis(change(np.moveaxis(values, k, -1)), -1, k)
@@ -402,7 +401,7 @@ def _mapped(values, maps):
 
 def _splines(values, axes, penalty):
     """Values (n, m_1, ..., m_k, p) smoothed along each axis."""
-    return _mapped(values, [lambda rows, a=axis: smooth_rows(rows, a.points, a.quadrature, penalty) for axis in axes])
+    return _map_axes(values, [lambda rows, a=axis: smooth_rows(rows, a.points, a.quadrature, penalty) for axis in axes])
 
 
 def _roughness(values, weights, centre, space):
@@ -417,11 +416,11 @@ def _roughness(values, weights, centre, space):
 
     measure = np.repeat(space._point_weights, space.n_curves)
     variances = mean_variances(deviations.reshape(len(values), -1), weights, noise)
-    finest = (math.pi * max(shape[:-1])) ** -4.0  # oscillations from point to point pass
-    return best_penalty(np.nan_to_num(centre).ravel(), variances, splines, measure, finest)
+    min_penalty = (math.pi * max(shape[:-1])) ** -4.0  # oscillations from point to point pass
+    return best_penalty(np.nan_to_num(centre).ravel(), variances, splines, measure, min_penalty)
 
 
-def _padded(rows):
+def _pad_rows(rows):
     """Rows of different lengths as a matrix (n, m), NaN beyond their ends."""
     out = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
     for line, row in zip(out, rows, strict=True):
@@ -438,7 +437,7 @@ def function_space(
         are fitted. For a basis of deviations, the part of this curve outside the basis is the origin of the space
     smooth : whether the centre of point values is smoothed; needs ``centre``
     """
-    given_grid = grid is not None
+    has_user_grid = grid is not None
     projected = check_choice(irregular, "irregular", ("exact", *AVERAGES)) in AVERAGES
     outputs = read_training(y, grid)
     data, layout = outputs.data, outputs.layout
@@ -465,7 +464,7 @@ def function_space(
         curves.axes if layout.named_points else grid,
         irregular=irregular,
         mean=_mean_curve(curves.values, weights, axes),
-        given_grid=given_grid,
+        has_user_grid=has_user_grid,
     )
     if projected and isinstance(data, IrregularFunctions) and space.pointwise:
         raise ValueError(
@@ -473,7 +472,7 @@ def function_space(
         )
     if centre is not None:
         space = _around_centre(space, curves.values, weights, centre, smooth)
-    return replace(space, sampled=space._partial(data) and not projected)
+    return replace(space, sampled=space._is_partial(data) and not projected)
 
 
 def _make_axes(setting, curves, weights):
@@ -501,7 +500,7 @@ def _around_centre(space, values, weights, centre, smooth):
         return space
     measure = np.repeat(space._point_weights, space.n_curves)
     flat = values.reshape(len(values), -1)
-    curve = space._interpolated(centre(flat, weights, measure).reshape(1, *values.shape[1:]))
+    curve = space._interpolate_means(centre(flat, weights, measure).reshape(1, *values.shape[1:]))
     if smooth:
         space = replace(space, roughness=_roughness(values, weights, curve, space))
     if not around_mean:

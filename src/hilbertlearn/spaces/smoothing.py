@@ -11,8 +11,8 @@ from .._utils.statistics import weighted_quantile
 from ..data.functions import quadrature
 
 _PER_DECADE = 4  # penalties evaluated in each power of ten; twice as many take twice the time
-_LARGEST = 1.0  # largest penalty on the unit interval; larger ones give straight lines
-_LEAST_WEIGHT = 1e-6  # smallest weight of a point, relative to the mean weight; 0 would divide by zero
+_MAX_PENALTY = 1.0  # largest penalty on the unit interval; larger ones give straight lines
+_MIN_WEIGHT = 1e-6  # smallest weight of a point, relative to the mean weight; 0 would divide by zero
 _PROBES = 200  # random sign vectors that estimate the diagonal of a smoother; fewer points are computed exactly
 _NEIGHBOURS = 5  # points of a fourth difference
 _MEDIAN_SQUARE = 0.4549  # median of the square of a standard normal variable
@@ -28,7 +28,7 @@ def smooth_rows(values, points, weights, penalty):
     if not penalty or m < 3:
         return values
     h, rows = np.diff(points), values.reshape(-1, m)
-    inverse = 1 / np.maximum(weights, _LEAST_WEIGHT * np.mean(weights))
+    inverse = 1 / np.maximum(weights, _MIN_WEIGHT * np.mean(weights))
     # second differences: row i of Q' has entries q[:, i] at points i, i + 1, i + 2
     q = np.stack([1 / h[:-1], -1 / h[:-1] - 1 / h[1:], 1 / h[1:]])
     w = np.stack([inverse[:-2], inverse[1:-1], inverse[2:]])
@@ -36,13 +36,15 @@ def smooth_rows(values, points, weights, penalty):
     bands[2] = (h[:-1] + h[1:]) / 3 + penalty * (q**2 * w).sum(axis=0)
     bands[1, 1:] = h[1:-1] / 6 + penalty * (q[1:, :-1] * w[1:, :-1] * q[:-1, 1:]).sum(axis=0)
     bands[0, 2:] = penalty * q[2, :-2] * w[2, :-2] * q[0, 2:]
-    bent = rows[:, :-2] * q[0] + rows[:, 1:-1] * q[1] + rows[:, 2:] * q[2]
-    bent = scipy.linalg.solveh_banded(bands, bent.T, overwrite_ab=True, overwrite_b=True, check_finite=False).T
-    moved = np.zeros_like(rows)
-    moved[:, :-2] += bent * q[0]
-    moved[:, 1:-1] += bent * q[1]
-    moved[:, 2:] += bent * q[2]
-    return (rows - penalty * inverse * moved).reshape(values.shape)
+    curvatures = rows[:, :-2] * q[0] + rows[:, 1:-1] * q[1] + rows[:, 2:] * q[2]
+    curvatures = scipy.linalg.solveh_banded(
+        bands, curvatures.T, overwrite_ab=True, overwrite_b=True, check_finite=False
+    ).T
+    changes = np.zeros_like(rows)
+    changes[:, :-2] += curvatures * q[0]
+    changes[:, 1:-1] += curvatures * q[1]
+    changes[:, 2:] += curvatures * q[2]
+    return (rows - penalty * inverse * changes).reshape(values.shape)
 
 
 def interpolate_mean(values, axes):
@@ -55,32 +57,32 @@ def interpolate_mean(values, axes):
     missing = np.isnan(values).any(axis=0)
     if not missing.any():
         return values
-    out, bending = values.copy(), _bending(axes)
+    out, energy = values.copy(), _energy_matrix(axes)
     lines, gaps = out.reshape(len(out), -1, out.shape[-1]), missing.reshape(-1, out.shape[-1])
     for curve, missing_points in enumerate(gaps.T):
         if not missing_points.any() or missing_points.all():
             continue
         unknown, known = np.flatnonzero(missing_points), np.flatnonzero(~missing_points)
-        pull = bending[unknown][:, known] @ lines[:, known, curve].T
-        solved = scipy.sparse.linalg.splu(bending[unknown][:, unknown].tocsc()).solve(-np.asarray(pull))
-        lines[:, unknown, curve] = solved.T
+        right_side = energy[unknown][:, known] @ lines[:, known, curve].T
+        filled = scipy.sparse.linalg.splu(energy[unknown][:, unknown].tocsc()).solve(-np.asarray(right_side))
+        lines[:, unknown, curve] = filled.T
     return out
 
 
-def _bending(axes):
-    """Sparse matrix of the energy of ``interpolated_mean`` over the points of a product grid."""
+def _energy_matrix(axes):
+    """Sparse matrix of the energy of ``interpolate_mean`` over the points of a product grid."""
     masses = [scipy.sparse.diags(quadrature(points)) for points in axes]
     total = None
     for k, points in enumerate(axes):
-        parts = [*masses[:k], _bending_along(points), *masses[k + 1 :]]
-        energy = parts[0]
+        parts = [*masses[:k], _energy_along(points), *masses[k + 1 :]]
+        axis_energy = parts[0]
         for part in parts[1:]:
-            energy = scipy.sparse.kron(energy, part)
-        total = energy if total is None else total + energy
+            axis_energy = scipy.sparse.kron(axis_energy, part)
+        total = axis_energy if total is None else total + axis_energy
     return scipy.sparse.csr_matrix(total)
 
 
-def _bending_along(points):
+def _energy_along(points):
     """Sparse matrix (m, m) of the energy of functions at points (m,), by divided differences."""
     m, h = len(points), np.diff(points)
     slopes = scipy.sparse.diags([-1 / h, 1 / h], offsets=[0, 1], shape=(m - 1, m))
@@ -91,7 +93,7 @@ def _bending_along(points):
     return energy
 
 
-def best_penalty(mean, variances, smooth, quadrature, finest):
+def best_penalty(mean, variances, smooth, quadrature, min_penalty):
     """The penalty with the smallest unbiased estimate of the error of a smoothed mean; 0 for no smoothing.
 
     With the smoother S and independent errors of given variances v, ``||mean - S mean||^2 + 2 sum_j q_j S_jj v_j`` is
@@ -103,7 +105,7 @@ def best_penalty(mean, variances, smooth, quadrature, finest):
         The mean, the variances of its errors, and the quadrature weights of the norm.
     smooth : callable
         Linear function of rows (k, d) and a penalty.
-    finest : float
+    min_penalty : float
         The smallest penalty.
     """
     if not variances.any():
@@ -111,13 +113,13 @@ def best_penalty(mean, variances, smooth, quadrature, finest):
     d = len(mean)
     probes = np.eye(d) if d <= _PROBES else np.random.default_rng(0).choice([-1.0, 1.0], size=(_PROBES, d))
     share = 1.0 if d <= _PROBES else 1 / _PROBES  # the mean of z_j (S z)_j over random signs z is S_jj
-    penalties = np.geomspace(finest, _LARGEST, round(_PER_DECADE * np.log10(_LARGEST / finest)) + 1)
+    penalties = np.geomspace(min_penalty, _MAX_PENALTY, round(_PER_DECADE * np.log10(_MAX_PENALTY / min_penalty)) + 1)
     errors = [2 * quadrature @ variances]
     for penalty in penalties:
         rows = smooth(np.vstack([probes, mean]), penalty)
-        kept = share * np.sum(probes * rows[:-1], axis=0)
-        away = mean - rows[-1]
-        errors.append(quadrature @ away**2 + 2 * quadrature @ (kept * variances))
+        diagonal = share * np.sum(probes * rows[:-1], axis=0)
+        residual = mean - rows[-1]
+        errors.append(quadrature @ residual**2 + 2 * quadrature @ (diagonal * variances))
     return float([0.0, *penalties][int(np.argmin(errors))])
 
 
@@ -141,10 +143,10 @@ def noise_variance(values, points, weights):
     coefficients /= np.linalg.norm(coefficients, axis=1, keepdims=True)
     squares = np.einsum("...jk,jk->...j", values[..., index], coefficients) ** 2
     mass = np.broadcast_to(weights.reshape(-1, *[1] * (squares.ndim - 1)), squares.shape)
-    seen = np.isfinite(squares) & (mass > 0)
-    if not seen.any():
+    is_observed = np.isfinite(squares) & (mass > 0)
+    if not is_observed.any():
         return 0.0
-    return weighted_quantile(squares[seen], 0.5, mass[seen]) / _MEDIAN_SQUARE
+    return weighted_quantile(squares[is_observed], 0.5, mass[is_observed]) / _MEDIAN_SQUARE
 
 
 def mean_variances(deviations, weights, noise):
@@ -161,8 +163,8 @@ def mean_variances(deviations, weights, noise):
     totals, rows = np.bincount(number.ravel(), weights[used]), deviations[used[first]]
     observed = np.isfinite(rows)
     mass = totals @ observed
-    seen = mass > 0
+    is_observed = mass > 0
     # variance of the mean over variance of one curve: 1 / n for n equal weights
-    share = np.divide(totals**2 @ observed, mass**2, out=np.zeros_like(mass), where=seen)
-    between = np.divide(totals @ np.where(observed, rows, 0.0) ** 2, mass, out=np.zeros_like(mass), where=seen)
+    share = np.divide(totals**2 @ observed, mass**2, out=np.zeros_like(mass), where=is_observed)
+    between = np.divide(totals @ np.where(observed, rows, 0.0) ** 2, mass, out=np.zeros_like(mass), where=is_observed)
     return share * noise + np.maximum(share - totals @ totals / totals.sum() ** 2, 0.0) * between

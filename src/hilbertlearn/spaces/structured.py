@@ -17,15 +17,15 @@ from ..data.objects import distinct, read_outputs, take
 from .base import Space
 
 _PROBES = 5  # random combinations of weights whose duality gap estimates that of all weights
-_MOST_RANK = 100  # largest rank of a loss matrix that is factored; the cost of errors is linear in the rank
-_LOW = 1e-10  # relative error of such a factorisation
-_NEARLY_BEST = 0.2  # temperature of the draw in `expected_losses`, in standard deviations of the scores
+_MAX_RANK = 100  # largest rank of a loss matrix that is factored; the cost of errors is linear in the rank
+_RANK_TOLERANCE = 1e-10  # relative error of such a factorisation
+_TEMPERATURE = 0.2  # temperature of the draw in `expected_losses`, in standard deviations of the scores
 _ROUNDING = 1e-13  # relative rounding error of weighted losses
-_FEW = 5000  # distinct outputs up to which rank="auto" uses the whole matrix (200 MB); memory is quadratic in it
-_LEFT = 0.01  # beyond, share of the trace of the kernel matrix that landmarks may leave
-_MOST_LANDMARKS = 2000  # and their largest number
-_NEGATIVE = 1e-6  # negative remainder of k(y, y), relative to the largest, that rounding cannot explain
-_POSITIVE = "use a positive definite kernel of the outputs"
+_MAX_COMPLETE = 5000  # distinct outputs up to which rank="auto" uses the whole matrix: 200 MB, quadratic in it
+_MAX_TRACE_SHARE = 0.01  # for more outputs, share of the trace of the matrix that landmarks may leave unexplained
+_MAX_LANDMARKS = 2000  # largest number of landmarks of rank="auto"
+_MAX_NEGATIVE = 1e-6  # negative remainder of k(y, y), relative to the largest, that rounding cannot explain
+_REMEDY = "use a positive definite kernel of the outputs"
 _TOLERANCE = 1e-10  # remainder of k(y, y), relative to the largest, below which an output depends on the pivots
 
 
@@ -83,15 +83,15 @@ class OutputKernel(BaseEstimator):
         references, mass = take(outputs, first), np.bincount(group, sample_weight)
         if hasattr(kernel, "resolve"):
             kernel = kernel.resolve(references, mass)
-        most, share = self._limits(len(first))
-        if most is None:
+        max_rank, share = self._limits(len(first))
+        if max_rank is None:
             remedy = "set rank='auto', or the number of landmarks, for an approximation"
             check_memory(len(first), 2, f"y has {len(first)} distinct outputs: the matrix of output_kernel", remedy)
-            K = check_symmetric_psd(kernels.gram(kernel, references), "output_kernel", _POSITIVE)
+            K = check_symmetric_psd(kernels.gram(kernel, references), "output_kernel", _REMEDY)
             factor, pivots = pivoted_cholesky(K, _TOLERANCE)
             is_complete = True
         else:
-            factor, pivots, is_complete = _landmarks(kernel, references, mass, most, share)
+            factor, pivots, is_complete = _draw_landmarks(kernel, references, mass, max_rank, share)
         if not len(pivots):
             raise ValueError("output_kernel is zero on all outputs; use another kernel")
         is_complete = is_complete and self.landmarks is None
@@ -100,33 +100,35 @@ class OutputKernel(BaseEstimator):
     def _limits(self, n):
         """Largest number of landmarks, None for the whole matrix, and the share of its trace that they may leave."""
         if isinstance(self.rank, str):
-            return (None, 0.0) if n <= _FEW else (_MOST_LANDMARKS, _LEFT)
+            return (None, 0.0) if n <= _MAX_COMPLETE else (_MAX_LANDMARKS, _MAX_TRACE_SHARE)
         return (None if self.rank is None or self.rank >= n else self.rank), 0.0
 
 
-def _landmarks(kernel, references, mass, most, share):
+def _draw_landmarks(kernel, references, mass, max_rank, share):
     """Factor L (n, r), random pivots (r,), and whether their span contains all outputs.
 
     Only ``k(y, y)`` and the columns of proposed pivots are computed, a block of columns at a time.
     """
     diagonal = np.asarray(kernels.diagonal(kernel, references), dtype=float)
-    L = np.empty((len(diagonal), most), order="F")  # pages that are never written take no memory
+    L = np.empty((len(diagonal), max_rank), order="F")  # pages that are never written take no memory
     total, number = mass @ diagonal, 0
 
     def columns(positions):
         return kernels.gram(kernel, references, take(references, positions))
 
-    for pivots, left in random_pivots(columns, diagonal, L, mass, _TOLERANCE):
+    for pivots, remainder in random_pivots(columns, diagonal, L, mass, _TOLERANCE):
         number = len(pivots)
-        if left <= share * total:
+        if remainder <= share * total:
             break
     L = L[:, :number]
-    rest, largest = diagonal - np.einsum("ij,ij->i", L, L), diagonal.max(initial=0.0)
-    if rest.min() < -_NEGATIVE * largest:
-        raise ValueError(f"output_kernel is not positive semi-definite: k(y, y) has {rest.min():.3g} left; {_POSITIVE}")
+    remainders, largest = diagonal - np.einsum("ij,ij->i", L, L), diagonal.max(initial=0.0)
+    if remainders.min() < -_MAX_NEGATIVE * largest:
+        raise ValueError(
+            f"output_kernel is not positive semi-definite: a remainder of k(y, y) is {remainders.min():.3g}; {_REMEDY}"
+        )
     if number:
-        check_symmetric_psd(kernels.gram(kernel, take(references, pivots)), "output_kernel", _POSITIVE)
-    return L, pivots, bool(rest.max() <= _TOLERANCE * largest)
+        check_symmetric_psd(kernels.gram(kernel, take(references, pivots)), "output_kernel", _REMEDY)
+    return L, pivots, bool(remainders.max() <= _TOLERANCE * largest)
 
 
 @dataclass(frozen=True)
@@ -155,11 +157,11 @@ class KernelSpace(Space):
         if self.is_complete:
             return V, None
         outputs, known = read_outputs(y, like=self.pivots)
-        norms, left = np.zeros(len(known)), np.zeros(len(known))
+        norms, remainder = np.zeros(len(known)), np.zeros(len(known))
         if known.any():
             norms[known] = self.squared_norms(take(outputs, np.flatnonzero(known)))
-            left[known] = norms[known] - np.einsum("ij,ij->i", V[known], V[known])
-        return V, np.sqrt(np.where(left > _TOLERANCE * norms, left, 0.0))
+            remainder[known] = norms[known] - np.einsum("ij,ij->i", V[known], V[known])
+        return V, np.sqrt(np.where(remainder > _TOLERANCE * norms, remainder, 0.0))
 
     def coordinates(self, outputs):
         """Coordinates (n, d) of known outputs."""
@@ -206,7 +208,7 @@ class WeightSpace(Space):
         return expected_losses((Y - residuals) @ self.losses.T, self.losses[:, np.argmax(Y, axis=1)].T)
 
     def compress(self):
-        factors = _low_rank(self.losses)
+        factors = _factor_low_rank(self.losses)
         return self if factors is None else LossSpace(self, *factors)
 
 
@@ -237,26 +239,26 @@ def expected_losses(scores, losses):
     """
     scores -= scores.min(axis=1, keepdims=True)
     rounding = _ROUNDING * np.abs(losses).max() + np.finfo(float).tiny  # rounding of sums of weights near 1
-    scores /= np.maximum(_NEARLY_BEST * scores.std(axis=1, keepdims=True), rounding)
+    scores /= np.maximum(_TEMPERATURE * scores.std(axis=1, keepdims=True), rounding)
     probabilities = np.exp(np.negative(scores, out=scores), out=scores)
     return np.einsum("ij,ij->i", probabilities, losses) / probabilities.sum(axis=1)
 
 
-def _low_rank(L):
+def _factor_low_rank(L):
     """Factors (p, r) and (r, c) of L (p, c) to a relative error of about 1e-10; None unless r is far below p and c.
 
     A randomised range finder (Halko, Martinsson and Tropp 2011). Losses of rankings are inner products of signs, and
     losses of numbers are smooth functions of two variables: both have low rank.
     """
-    most = min(min(L.shape) // 3, _MOST_RANK)
-    if most < 2 or not np.isfinite(L).all():
+    max_rank = min(min(L.shape) // 3, _MAX_RANK)
+    if max_rank < 2 or not np.isfinite(L).all():
         return None
-    probes = L @ np.random.default_rng(0).normal(size=(L.shape[1], most))
+    probes = L @ np.random.default_rng(0).normal(size=(L.shape[1], max_rank))
     Q, R, _ = scipy.linalg.qr(probes, mode="economic", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(R))
-    Q = Q[:, sizes > _LOW * sizes[0]]
+    Q = Q[:, sizes > _RANK_TOLERANCE * sizes[0]]
     right = Q.T @ L
-    return (Q, right) if np.linalg.norm(L - Q @ right) <= 10 * _LOW * np.linalg.norm(L) else None
+    return (Q, right) if np.linalg.norm(L - Q @ right) <= 10 * _RANK_TOLERANCE * np.linalg.norm(L) else None
 
 
 class ProbeSpace(WeightSpace):

@@ -16,7 +16,7 @@ from ..data.objects import nan_for_missing
 from ..operators import as_learned, operator_matrix
 from .base import Space, unobserved_remedy
 
-_RANK = 1e-12  # eigenvalues of a metric below this share of the largest are zero up to rounding
+_RANK_TOLERANCE = 1e-12  # eigenvalues of a metric below this share of the largest are zero up to rounding
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class VectorSpace(Space):
         return columns
 
     def unobserved_message(self, mask, names, center):
-        given = names is not None and len(names) == len(mask) and not self.one_output
-        outputs = [repr(names[j]) if given else j for j in np.flatnonzero(mask)]
+        has_names = names is not None and len(names) == len(mask) and not self.one_output
+        outputs = [repr(names[j]) if has_names else j for j in np.flatnonzero(mask)]
         return f"output {join_items(outputs)} has no observed value, {unobserved_remedy(center)}" if outputs else ""
 
 
@@ -81,22 +81,22 @@ class MetricVectorSpace(VectorSpace):
     @classmethod
     def from_outputs(cls, y, metric, sample_weight, scale=None):
         """The space of outputs y (n, d) or (n,) under a metric in any form that ``operators.operator_matrix`` takes."""
-        plain = VectorSpace(read_vectors(y).ndim == 1, scale)
-        Y = plain.encode(y)
-        seen = np.isfinite(Y)
-        known = seen.any(axis=1) & (sample_weight > 0)
-        if (seen != seen[:, :1]).any():
+        base = VectorSpace(read_vectors(y).ndim == 1, scale)
+        Y = base.encode(y)
+        is_observed = np.isfinite(Y)
+        known = is_observed.any(axis=1) & (sample_weight > 0)
+        if (is_observed != is_observed[:, :1]).any():
             raise ValueError(
-                "output_metric mixes the outputs of a sample: each row of y must be known whole, or all NaN; fill the "
-                "gaps, or use operator= in place of output_metric"
+                "output_metric mixes the outputs of a sample: each row of y must be observed completely, or all NaN; "
+                "fill the gaps, or use operator= in place of output_metric"
             )
         if as_learned(metric) is not None:
             raise ValueError("output_metric: LearnedOperator is an operator; use operator=LearnedOperator()")
         A = operator_matrix(metric, Y[known], sample_weight[known], name="output_metric")
         A = np.eye(Y.shape[1]) if A is None else np.asarray(A)
-        values, vectors = spectrum(A, _RANK)
+        values, vectors = spectrum(A, _RANK_TOLERANCE)
         root, inverse = ((vectors * scale) @ vectors.T for scale in (np.sqrt(values), 1 / np.sqrt(values)))
-        return cls(plain.one_output, scale, root=root, inverse=inverse)
+        return cls(base.one_output, scale, root=root, inverse=inverse)
 
     def encode(self, y):
         return super().encode(y) @ self.root

@@ -98,21 +98,21 @@ def read_axes(grid, origins=None):
     origins : origins of dates of each axis; missing or None for axes that must not have dates. None takes the first
         date of each axis
     """
-    several = isinstance(grid, tuple) and len(grid) > 0 and np.ndim(grid[0]) > 0
-    given = grid if several else (grid,)
-    wanted = [None] * len(given) if origins is None else [*origins, *[None] * len(given)]
+    is_tuple = isinstance(grid, tuple) and len(grid) > 0 and np.ndim(grid[0]) > 0
+    given = grid if is_tuple else (grid,)
+    all_origins = [None] * len(given) if origins is None else [*origins, *[None] * len(given)]
     try:
         axes = [[axis] if np.ndim(axis) == 0 else axis for axis in given]
-        read = [read_points(axis, origin) for axis, origin in zip(axes, wanted)]
+        axes_with_origins = [read_points(axis, origin) for axis, origin in zip(axes, all_origins)]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"grid must be an array of points, or a tuple of them for several variables, got {reprlib.repr(grid)}"
         ) from error
     if origins is not None and any(
-        date_origin is not None and origin is None for (_, date_origin), origin in zip(read, wanted)
+        date_origin is not None and origin is None for (_, date_origin), origin in zip(axes_with_origins, all_origins)
     ):
         raise ValueError(f"grid has dates, and the training outputs have numbers for points; got {reprlib.repr(grid)}")
-    return tuple(axis for axis, _ in read), tuple(origin for _, origin in read)
+    return tuple(axis for axis, _ in axes_with_origins), tuple(origin for _, origin in axes_with_origins)
 
 
 def same_points(a, b):
@@ -122,10 +122,10 @@ def same_points(a, b):
     return a.shape == b.shape and bool((np.abs(a - b) <= slack).all())
 
 
-def interpolate_observed(points, values, at):
+def interpolate_observed(points, values, targets):
     """Linear interpolation of the finite values at increasing points, constant beyond them; NaN without any."""
-    seen = np.isfinite(values)
-    return np.interp(at, points[seen], values[seen]) if seen.any() else np.full(len(at), np.nan)
+    is_observed = np.isfinite(values)
+    return np.interp(targets, points[is_observed], values[is_observed]) if is_observed.any() else np.full(len(targets), np.nan)
 
 
 def interpolate_rows(axis, rows, points):
