@@ -89,9 +89,9 @@ def test_robust_losses_wherever_the_features_are(loss, kind, monkeypatch):
 
     monkeypatch.setattr(streams, "BlockStore", Watched)
     if kind != "memory":
-        monkeypatch.setattr(store, "_FIRST", 0)
-        monkeypatch.setattr(store, "_SHARE", 1e-9)
-        monkeypatch.setattr(store, "_READING", 0.0 if kind == "rebuilt" else np.inf)
+        monkeypatch.setattr(store, "_FIRST_BYTES", 0)
+        monkeypatch.setattr(store, "_MEMORY_SHARE", 1e-9)
+        monkeypatch.setattr(store, "_READ_SPEED", 0.0 if kind == "rebuilt" else np.inf)
     wanted = model(loss=loss, tol=1e-9).fit(X, Y, WEIGHTS)
     found = model(loss=loss, tol=1e-9).fit(streams.from_arrays(X, Y, WEIGHTS, batch_size=64))
     assert kinds == [kind]
@@ -104,9 +104,9 @@ def test_robust_losses_wherever_the_features_are(loss, kind, monkeypatch):
 
 
 def test_a_block_without_rows_that_count_in_a_file(monkeypatch):
-    monkeypatch.setattr(store, "_FIRST", 0)
-    monkeypatch.setattr(store, "_SHARE", 1e-9)
-    monkeypatch.setattr(store, "_READING", np.inf)
+    monkeypatch.setattr(store, "_FIRST_BYTES", 0)
+    monkeypatch.setattr(store, "_MEMORY_SHARE", 1e-9)
+    monkeypatch.setattr(store, "_READ_SPEED", np.inf)
     weights = np.where(np.arange(N) // 50 % 2 == 1, 0.0, 1.0)  # the second batch is written, the first one held
     for given in (weights, 1 - weights):
         wanted = model(loss=Huber(0.5), tol=1e-9).fit(X, Y, given)

@@ -117,8 +117,8 @@ def check_order(y, names, name, other):
     columns, expected = list(y.columns), list(names)
     if columns != expected and set(columns) == set(expected):
         raise ValueError(
-            f"{name} has the columns of {other} in another order, {seen} in place of {wanted}; give {name}[names] with "
-            "these names"
+            f"{name} has the columns of {other} in another order, {columns} in place of {expected}; "
+            f"give {name}[names] with these names"
         )
 
 

@@ -123,11 +123,11 @@ def distinct(outputs):
         result = _distinct_rows(outputs.reshape(len(outputs), -1))
         if result is not None:
             return result
-    seen: dict = {}
+    groups: dict = {}
     first: list[int] = []
     group = np.empty(len(outputs), dtype=int)
     for i, item in enumerate(outputs):
-        number = seen.setdefault(_key(item), len(seen))
+        number = groups.setdefault(_key(item), len(groups))
         if number == len(first):
             first.append(i)
         group[i] = number
@@ -190,19 +190,19 @@ def unlabelled_mask(labels):
     This is the convention of scikit-learn's semi-supervised estimators. In binary labels -1 and 1, both are classes.
     """
     labels = np.asarray(labels)
-    none = np.zeros(labels.shape, dtype=bool)
+    mask = np.zeros(labels.shape, dtype=bool)
     if labels.ndim != 1 or labels.dtype.kind not in "ifO":
-        return none
+        return mask
     known = np.array([not is_missing(label) for label in labels.tolist()], dtype=bool)
     if labels.dtype == object and not all(isinstance(label, (int, np.integer)) for label in labels[known]):
-        return none
+        return mask
     if labels.dtype.kind == "f" and (known.all() or not np.array_equal(labels[known], np.round(labels[known]))):
-        return none
+        return mask
     others = np.unique(labels[known & (np.where(known, labels, 0) != NO_LABEL)])
     if len(others) < 2 or others[0] < 0:
-        return none
-    none[known] = labels[known] == NO_LABEL
-    return none
+        return mask
+    mask[known] = labels[known] == NO_LABEL
+    return mask
 
 
 def form_of(y):

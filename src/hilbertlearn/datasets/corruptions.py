@@ -16,8 +16,8 @@ def corrupt_labels(Y, fraction, *, random_state=None):
     """Exchange a share of the curves in a cycle and negate them: outliers of type 1.
 
     The samples ``i_1, ..., i_k``, k = floor(fraction n), are drawn at random; the output of i_j becomes minus that of
-    i_(j+1), and the output of i_k minus that of i_1. They look like the other curves, but do not fit their inputs. A
-    curve that is alone is only negated.
+    i_(j+1), and the output of i_k minus that of i_1. They resemble the other curves, but do not fit their inputs. If
+    k = 1, the curve is only negated.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
     """Add random curves to a share of the curves, or replace these: outliers of type 2.
 
     One function g_c is drawn for each width as in ``make_gaussian_process_curves``. Each of floor(fraction n) samples
-    drawn at random has an outlier ``sum_c a_c g_c``, with a_c uniform on [-intensity/2, intensity/2] and its own.
+    drawn at random has its own outlier ``sum_c a_c g_c``, with a_c uniform on [-intensity/2, intensity/2].
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def corrupt_curves(Y, fraction, *, intensity=2.0, mode="add", widths=OUTLIER_WID
     intensity : float, default=2.0
         The paper's zeta.
     mode : {"add", "replace"}, default="add"
-        "add" the outlier to the curve, as the paper's appendix B.2.1 says and its authors' published code does, or
-        "replace" the curve by it, as section 5 says.
+        "add" the outlier to the curve, as in appendix B.2.1 of the paper and in the published code of its authors, or
+        "replace" the curve by it, as in section 5.
     widths : sequence of float, default=(0.01, 0.05, 1.0, 4.0)
         Widths of the processes; the domain of Y has length 1.
     random_state : int, RandomState instance or None, default=None
@@ -242,9 +242,8 @@ def _outputs(Y, ndim=None):
 
 def _draw_indices(total, fraction, name, rng):
     """Indices (floor(fraction total),) drawn at random, in random order."""
-    return rng.permutation(total)[
-        : int(check_share(fraction, name) * total + 1e-9)
-    ]  # in floating point, 0.29 * 100 < 29
+    number = int(check_share(fraction, name) * total + 1e-9)  # in floating point, 0.29 * 100 < 29
+    return rng.permutation(total)[:number]
 
 
 def _draw_values(Y, rows, fraction, name, rng):

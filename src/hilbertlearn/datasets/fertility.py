@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 def load_fertility(split=1990, as_frame=False):
     """Births per woman in 206 countries from 1960 to 2011: from the first years predict the later ones.
 
-    The file comes with the package. 188 countries have a value in every year, the others in some of them only.
+    The file is part of the package. 188 countries have a value in every year, the others in some years only.
 
     Parameters
     ----------

@@ -28,10 +28,10 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
     inertia : float, default=0.95
         Share of the variance that the inputs keep; 0.75, 0.85, 0.95 and 1 in the paper.
     beta : float, default=0.9
-        Diffusion parameter of the kernel ``exp(-beta L)``, with L the plain Laplacian. The paper maximises an
-        information criterion that it does not state, but its table 8 has the numbers of components that reach 75, 85
-        and 95 %, from which beta follows: about 1.75, 0.9 and 0.3 for the three densities, by up to 5 % more or less
-        from graph to graph. With much larger ones the inputs forget who is linked with whom.
+        Diffusion parameter of the kernel ``exp(-beta L)``, with L the Laplacian. The paper selects beta by an
+        information criterion that it does not state. The numbers of components in its table 8 imply beta of about 1.75,
+        0.9 and 0.3 for the three densities, within 5 % for different graphs. With much larger beta, inputs contain
+        little information on links.
     random_state : int, RandomState instance or None, default=None
         Seed of the random numbers.
 
@@ -43,7 +43,7 @@ def make_erdos_renyi(n_nodes=700, density=0.01, *, inertia=0.95, beta=0.9, rando
         - adjacency (n, n): 0/1, sparse and symmetric, no self-loops
         - X (n, n_components): inputs, by ``kernel_pca_inputs``
         - output_kernel (n, n): the diffusion kernel
-        - beta: as given
+        - beta: the parameter
 
     References
     ----------
@@ -78,14 +78,14 @@ def make_mixture_network(
     p_intra : float, default=0.02
         Probability of a link within a class; 0.02 or 0.03 in the paper.
     p_inter : float, default=0.0005
-        Probability of a link between two; 5e-4 or 1e-3 in the paper.
+        Probability of a link between different classes; 5e-4 or 1e-3 in the paper.
     inertia : float, default=0.95
         As for ``make_erdos_renyi``.
     beta : float, default=1.75
-        Diffusion parameter. The paper's is not known; the default belongs to the mean degree of the default graph,
-        4.9, which is that of a graph without classes of density 0.007. With p_intra = 0.03 the degree is that of
-        density 0.01, whose parameter is 0.9. The lower scores of the paper's table 9 are those of larger parameters,
-        of about 4 (p_intra 0.02, p_inter 5e-4), 3.5 (0.02, 1e-3), 3.5 (0.03, 5e-4) and 2 (0.03, 1e-3).
+        Diffusion parameter, which the paper does not state. The default graph has the mean degree 4.9 of a graph without
+        classes of density 0.007, and the default is the beta of that density. With p_intra = 0.03 the degree is that of
+        density 0.01, with beta 0.9. The lower scores in table 9 of the paper correspond to larger beta: about 4
+        (p_intra 0.02, p_inter 5e-4), 3.5 (0.02, 1e-3), 3.5 (0.03, 5e-4) and 2 (0.03, 1e-3).
     random_state : int, RandomState instance or None, default=None
         Seed of the random numbers.
 
@@ -97,7 +97,7 @@ def make_mixture_network(
         - adjacency (n, n): 0/1, sparse and symmetric, no self-loops
         - X (n, n_components): inputs, by ``kernel_pca_inputs``
         - output_kernel (n, n): the diffusion kernel
-        - beta: as given
+        - beta: the parameter
         - target (n,): the classes, from 0, in order
 
     References

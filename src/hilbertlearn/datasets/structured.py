@@ -1,5 +1,4 @@
-"""Generators of structured outputs: robust regression and halves of digits (Ciliberto et al. 2016, section 6), ratings,
-rankings."""
+"""Structured outputs: robust regression and halves of digits (Ciliberto et al. 2016, section 6), ratings, rankings."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from sklearn.utils import Bunch, check_random_state
 from .._utils.validation import check_number
 from .synthetic import check_share
 
-LEAST_RATINGS = 20  # smallest number of ratings of a user, as in MovieLens 100k
+MIN_RATINGS = 20  # smallest number of ratings of a user, as in MovieLens 100k
 RATING_SHARES = (0.06, 0.11, 0.27, 0.35, 0.21)  # shares of the ratings 1 to 5, about as in MovieLens 100k
 OCCUPATIONS = [
     "administrator",
@@ -64,22 +63,22 @@ GENRES = [
 def make_robust_regression(
     n_samples=200, *, noise_variance=0.1, outlier_probability=0.1, outlier_size=3.0, random_state=None
 ):
-    """A sine of three periods a unit with noise and outliers.
+    """A sine function with Gaussian noise and outliers.
 
-    x is uniform on [-1, 1] and ``y = sin(6 pi x) + noise``, the noise Gaussian. Each sample is with
-    outlier_probability an outlier, and then has a further error uniform on [-outlier_size, outlier_size].
-    Noise and outliers are drawn last: the same random_state without them gives the same function values.
+    x is uniform on [-1, 1] and ``y = sin(6 pi x) + noise``. With probability ``outlier_probability`` a sample is an
+    outlier, with an additional error that is uniform on [-outlier_size, outlier_size]. Noise and outliers are drawn
+    last: the same random_state without them gives the same function values.
 
     Parameters
     ----------
     n_samples : int, default=200
-        The paper trains on 50 to 1000 and tests on 1000.
+        Number of samples; the paper trains on 50 to 1000 and tests on 1000.
     noise_variance : float, default=0.1
-        Of the Gaussian noise.
+        Variance of the Gaussian noise.
     outlier_probability : float, default=0.1
-        Between 0 and 1.
+        Probability of an outlier, between 0 and 1.
     outlier_size : float, default=3.0
-        Largest error of an outlier.
+        Largest additional error of an outlier.
     random_state : int, RandomState instance or None, default=None
         Seed of the random numbers.
 
@@ -92,7 +91,7 @@ def make_robust_regression(
     clean : array of shape (n_samples,)
         ``sin(6 pi x)``, with which the paper compares predictions.
     outlier : boolean array of shape (n_samples,)
-        Which samples are outliers.
+        Mask of the outliers.
 
     References
     ----------
@@ -166,11 +165,11 @@ def image_halves(images, **facts):
 def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_state=None):
     """Ratings of movies that depend on the users, in the form of ``readers.load_movielens``; needs no files.
 
-    The appeal of movie m to user u is the sum of: the quality of the movie; the user's generosity; a taste for the
-    movie's genres, linear in the user's features X and with a part of the user's own; a product of five hidden features
-    of both; noise. Users rate popular movies and those that appeal to them more often, between 20 and half of all
-    movies each. The ratings 1 to 5 are the appeal cut at such values that their shares are about those of MovieLens
-    100k.
+    The appeal of a movie to a user is the sum of the quality of the movie, the generosity of the user, the taste of the
+    user for the genres of the movie (a linear function of the features X, and a random part), an inner product of five
+    hidden features of both, and noise. Users rate popular movies, and movies that appeal to them, more often. Each user
+    rates at least 20 movies and at most half of all. The ratings 1 to 5 are the appeal, divided at quantiles such that
+    the shares of the ratings are about those of MovieLens 100k.
 
     Parameters
     ----------
@@ -179,18 +178,18 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     n_movies : int, default=1682
         Number of movies.
     n_ratings : int, default=100000
-        About how many ratings, at least 20 a user and at most a quarter of all pairs.
+        Approximate number of ratings, at least 20 a user and at most a quarter of all pairs.
     random_state : int, RandomState instance or None, default=None
         Seed of the random numbers.
 
     Returns
     -------
     data : Bunch
-        What ``load_movielens`` returns, with DESCR, this text, and for n = n_users users and d = n_movies movies
+        As of ``readers.load_movielens``, with DESCR, this text, and for n = n_users users and d = n_movies movies
 
         - X (n, 23): features of the users: age, standardised over all users; 1 for women; 1 for their occupation, of 21
         - feature_names (23,)
-        - Y (n, d): ratings 1 to 5, the larger the better, NaN not rated
+        - Y (n, d): ratings 1 to 5, larger for better movies, NaN where not rated
         - age, gender ("M", "F"), occupation (n,)
         - genres (d, 19): 0/1; genre_names (19,); titles (d,)
 
@@ -209,10 +208,10 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     """
     for name, value in (("n_users", n_users), ("n_movies", n_movies), ("n_ratings", n_ratings)):
         check_number(value, name, integer=True)
-    if not LEAST_RATINGS * n_users <= n_ratings <= n_users * n_movies / 4:
+    if not MIN_RATINGS * n_users <= n_ratings <= n_users * n_movies / 4:
         raise ValueError(
-            f"n_ratings must be between {LEAST_RATINGS} a user and a quarter of all pairs, here between "
-            f"{LEAST_RATINGS * n_users} and {n_users * n_movies // 4}, got {n_ratings}"
+            f"n_ratings must be between {MIN_RATINGS} a user and a quarter of all pairs, here between "
+            f"{MIN_RATINGS * n_users} and {n_users * n_movies // 4}, got {n_ratings}"
         )
     rng = check_random_state(random_state)
     age = np.clip(np.round(rng.normal(34, 12, size=n_users)), 7, 73).astype(int)
@@ -252,8 +251,7 @@ def movie_ratings(Y, age, gender, occupation, occupations, genres, titles, descr
 
 
 def user_features(age, gender, occupation, occupations):
-    """Features (n, 2 + o) of users: age, standardised over all of them; 1 for women; 1 for each of the o occupations
-    that is the user's."""
+    """Features (n, 2 + o) of users: standardised age, 1 for women, and indicators of the o occupations."""
     columns = [_unit_variance(age), gender == "F", *(occupation == name for name in occupations)]
     return np.stack(columns, axis=1).astype(float)
 
@@ -275,7 +273,7 @@ def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, r
     n_labels : int, default=6
         Number of labels that are ranked.
     noise : float, default=0.3
-        Standard deviation; drawn last: the same random_state without noise gives the same utilities.
+        Standard deviation of the noise. It is drawn last: the same random_state without noise gives the same utilities.
     random_state : int, RandomState instance or None, default=None
         Seed of the random numbers.
 
@@ -284,8 +282,8 @@ def make_label_rankings(n_samples=500, *, n_features=5, n_labels=6, noise=0.3, r
     X : array of shape (n_samples, n_features)
         Features.
     Y : array of shape (n_samples, n_labels)
-        The rank of each label, 1 for the best to n_labels. Losses on rankings call larger numbers
-        better, but do not change when those of truth and prediction are all negated.
+        Rank of each label, from 1 for the best to n_labels. In losses of rankings larger numbers are better, but they
+        do not change if both true and predicted ranks are negated.
 
     References
     ----------
@@ -335,7 +333,7 @@ def _rated_mask(propensity, n_ratings, rng):
     """Mask of the rated pairs: users rate different numbers of movies, drawn without replacement by exp(propensity)."""
     n_users, n_movies = propensity.shape
     activity = rng.lognormal(sigma=1.0, size=n_users)
-    counts = LEAST_RATINGS + rng.multinomial(n_ratings - LEAST_RATINGS * n_users, activity / activity.sum())
+    counts = MIN_RATINGS + rng.multinomial(n_ratings - MIN_RATINGS * n_users, activity / activity.sum())
     counts = np.minimum(counts, n_movies // 2)
     # the largest of log-weights plus Gumbel noise are a weighted draw without replacement
     order = np.argsort(-propensity - rng.gumbel(size=propensity.shape), axis=1)

@@ -104,8 +104,8 @@ def make_frequency_curves(
 ):
     """Sums of cosines, and outputs with a bump at each of their frequencies.
 
-    Of the frequencies 1, ..., max_frequency each sample has n_frequencies different ones, w_p, with coefficients a_p
-    uniform on [-amplitude, amplitude]. The input is ``x(t) = sum_p a_p cos(w_p t)`` on [0, 2 pi], the output
+    Each sample has n_frequencies different frequencies w_p among 1, ..., max_frequency, with coefficients a_p uniform on
+    [-amplitude, amplitude]. The input is ``x(t) = sum_p a_p cos(w_p t)`` on [0, 2 pi], the output
     ``y(t) = sum_p a_p B(w_p - t)`` on [1 - width/2, max_frequency + width/2], B the cubic B-spline of
     ``frequency_atoms``.
 

@@ -89,14 +89,14 @@ def functional_nmse(Y_true, Y_pred, grid=None, sample_weight=None):
     >>> metrics.functional_nmse(true, np.array([[1.0, 1.0, 1.0], [1.0, 3.0, 9.0]]))
     1.5
     """
-    return _mean_error(Y_true, Y_pred, grid, sample_weight, lambda axes, seen: np.full(seen.sum(), 1 / seen.sum()))
+    return _mean_error(Y_true, Y_pred, grid, sample_weight, _equal_weights)
 
 
 def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
     """Integral of the squared error of each curve, averaged over curves; the domain has measure 1.
 
     The integral is that of the trapezoid rule on the observed points of the curve, with weights of sum 1. Functions of
-    several variables have the product rule of their grid; what is observed of it is scaled to sum 1.
+    several variables have the product rule of their grid, with the weights of the observed points scaled to sum 1.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def integrated_squared_error(Y_true, Y_pred, grid=None, sample_weight=None):
 
 def _mean_error(Y_true, Y_pred, grid, sample_weight, weigh):
     """Mean over samples of squared errors with weights ``weigh(axes, observed)`` (k,) of the k observed points."""
-    pairs = _paired(Y_true, Y_pred, grid)
+    pairs = _pair_samples(Y_true, Y_pred, grid)
     weights = _check_sample_weight(sample_weight, pairs, dtype=np.float64, ensure_non_negative=True)
     total = count = 0.0
     for i, ((axes, true, pred), weight) in enumerate(zip(pairs, weights, strict=True)):
@@ -148,7 +148,7 @@ def _mean_error(Y_true, Y_pred, grid, sample_weight, weigh):
     return float(total / count) if count > 0 else float("nan")
 
 
-def _paired(Y_true, Y_pred, grid):
+def _pair_samples(Y_true, Y_pred, grid):
     """For each sample its axes, true values (m, p) and predicted values (m, p) at the m points of the product grid."""
     if grid is None and hasattr(Y_pred, "grid_points"):
         grid = tuple(Y_pred.grid_points)
@@ -178,6 +178,11 @@ def _paired(Y_true, Y_pred, grid):
 def _columns(values):
     """Values (m_1, ..., m_k, p) or (m,) as (m, p)."""
     return values[:, None] if values.ndim == 1 else values.reshape(-1, values.shape[-1])
+
+
+def _equal_weights(axes, observed):
+    """Equal weights (k,) of sum 1 of the observed points."""
+    return np.full(observed.sum(), 1 / observed.sum())
 
 
 def _integral_weights(axes, observed):

@@ -1,4 +1,4 @@
-"""Orders and ranks, two notations of rankings: losses and scores take ranks."""
+"""Conversions between orders and ranks, two notations of rankings; losses and scores take ranks."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 def ranks_from_order(order, labels=None):
     """Ranks of labels, entry j the rank of label j, from orders, which name the labels from the first to the last.
 
-    Both are permutations of as many numbers, so that nothing can tell an order in place of ranks from ranks: losses
-    and scores of rankings take ranks, and would compare the wrong things.
+    Losses and scores of rankings take ranks. Orders and ranks are both permutations of numbers, so an order that is
+    given in place of ranks cannot be detected, and its loss has no meaning.
 
     Parameters
     ----------
     order : array of shape (M,) or (n, M)
-        The labels of a ranking from the first to the last: numbers 0 to M - 1, or names.
+        Labels of each ranking from the first to the last: numbers 0 to M - 1, or names.
     labels : sequence of length M, default=None
-        The names, in the order of the columns of the result; None for numbers.
+        Names of the labels, in the order of the columns of the result; None for numbers.
 
     Returns
     -------
     ranks : integer array of the shape of order
-        1 for the first label; their negative is what to give where larger means preferred.
+        1 for the first label. Give the negative of ranks where larger numbers are better.
 
     References
     ----------
@@ -54,14 +54,14 @@ def ranks_from_order(order, labels=None):
 
 
 def order_from_ranks(ranks, labels=None):
-    """Labels from the one of smallest rank to the one of largest: the inverse of ``ranks_from_order``.
+    """Labels in increasing order of their ranks: the inverse of ``ranks_from_order``.
 
     Parameters
     ----------
     ranks : array of shape (M,) or (n, M)
         Entry j is the rank of label j; equal ranks are in the order of the columns.
     labels : sequence of length M, default=None
-        The names; None for numbers from 0 on.
+        Names of the labels; None for numbers from 0.
 
     Returns
     -------

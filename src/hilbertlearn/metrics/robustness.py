@@ -57,8 +57,8 @@ class RobustnessRatio:
 def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES, grid=None, weights="trapezoid"):
     """``min over kappa of 1/n sum_i H(corrupted_i) / H(clean_i)``, H the Huber loss of the p-norm with that kappa.
 
-    It compares losses by what outliers add to the data term at the best kappa, which is unknown in practice. No model
-    is fitted.
+    It measures how much outliers increase the data term at the best kappa, which is unknown in practice. No model is
+    fitted.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _coordinates(clean, corrupted, grid, weights):
         raise ValueError(f"clean and corrupted must be of the same shape, got {values[0].shape} and {values[1].shape}")
     zero = ~values[0].any(axis=1)
     if zero.any():
-        raise ValueError(f"clean: function {int(np.argmax(zero))} is zero, which ratios have no meaning for; remove it")
+        raise ValueError(f"clean: function {int(np.argmax(zero))} is zero, and its ratio is not defined; remove it")
     measure = quadrature(functions.axes[0], weights)
     if not measure.all():
         raise ValueError("weights must be > 0; leave out points that do not count")

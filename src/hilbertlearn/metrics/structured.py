@@ -1,4 +1,4 @@
-"""Errors of structured outputs: label sets, rankings, candidates, histograms. All are means over samples."""
+"""Scores and errors of structured outputs, averaged over samples: label sets, rankings, candidates, histograms."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def hamming_loss(Y_true, Y_pred, sample_weight=None):
     Parameters
     ----------
     Y_true : array of shape (n, d)
-        A label is right if both are equal (0/1, or any other codes). NaN is an unknown label and left out, so are
-        samples without any known label.
+        Labels, 0/1 or any other codes. NaN is an unknown label; unknown labels, and samples without any known label,
+        are ignored.
     Y_pred : array of shape (n, d)
         Predicted labels.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
@@ -59,10 +59,10 @@ def f1_by_sample(Y_true, Y_pred, sample_weight=None):
     ----------
     Y_true : 0/1 array of shape (n, d), or sequence of n sets
         Labels of the samples.
-    Y_pred : of the same form
-        Predicted ones.
+    Y_pred : same form as Y_true
+        Predicted labels.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
@@ -88,19 +88,19 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
 
     With ratings r and predicted positions p, larger is better for both, a pair of items with ``r_i > r_j`` costs
     ``r_i - r_j`` if ``p_i < p_j``, and half of it if ``p_i = p_j``. The sum of the costs is divided by the sum of
-    ``r_i - r_j`` over these pairs: 0 is the right order, 1 the reverse, 1/2 what chance gives. The paper sums over all
-    ordered pairs; with P the divisor here and L the sum of the costs, that is 2 L - P.
+    ``r_i - r_j`` over these pairs: 0 is the true order, 1 the reverse order, and 1/2 is expected of a random order. The
+    loss of the paper is a sum over all ordered pairs, ``2 L - P`` with L the sum of the costs and P the divisor.
 
     Parameters
     ----------
     Y_true : array of shape (n, d)
-        Ratings, the larger the better. NaN is not rated and left out. Samples without two different ratings
-        have no order and are left out.
+        Ratings, larger for better items. NaN is an item without a rating, which is ignored. Samples without two
+        different ratings have no order and are ignored.
     Y_pred : array of shape (n, d)
-        Positions or scores, entry j that of item j, *the larger the better*. For ranks in which 1 is the
-        best give their negative.
+        Positions or scores, entry j that of item j, *larger for better items*. Give the negative of ranks in which 1
+        is the best.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
@@ -133,19 +133,20 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
 def kendall_tau(Y_true, Y_pred, sample_weight=None):
     """Kendall's rank correlation (tau-b) of each sample's items, averaged over samples.
 
-    Pairs in the same order less pairs in opposite order, over the number of pairs; pairs tied on one side are taken out
-    of that side's number, whose geometric mean is the divisor. A prediction that ties all items has correlation 0.
+    The number of pairs of items in the same order, minus the number of pairs in opposite order, divided by the geometric
+    mean of the numbers of pairs that are not tied in Y_true and in Y_pred. A prediction that ties all items has
+    correlation 0.
 
     Parameters
     ----------
     Y_true : array of shape (n, d)
-        Ranks, ratings or scores of the items, for both arrays the larger the better or for both the smaller. Entry j is
-        the rank of item j, not the item in place j (``ranks_from_order``). NaN (None, pandas's NA) is unknown and left
-        out, so are samples whose known items are all tied.
+        Ranks, ratings or scores of the items, with the same direction in both arrays. Entry j is the rank of item j, not
+        the item in place j (see ``ranks_from_order``). NaN (None, pandas.NA) is unknown; unknown items, and samples
+        whose known items are all tied, are ignored.
     Y_pred : array of shape (n, d)
-        Predicted ones.
+        Predicted ranks, ratings or scores.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
@@ -181,30 +182,31 @@ def kendall_tau(Y_true, Y_pred, sample_weight=None):
 
 
 def top_k_accuracy(true_index, scores, k=1, *, ties="average", sample_weight=None):
-    """Share of the queries whose true candidate is among the k of highest score.
+    """Share of the queries whose true candidate is among the k candidates of highest score.
 
-    Candidates may have equal scores, molecules of the same fingerprint for instance, and then "among the k" needs a
-    rule. With b candidates above the true one and t of its score, itself counted, a query counts
+    Candidates may have equal scores, for example molecules with the same fingerprint. With b candidates of higher score
+    than the true one, and t candidates of its score including itself, a query counts
 
-    - ``"average"``: ``(k - b) / t``, not below 0 nor above 1, the probability when ties are broken at random. The
-      default: a constant score has the accuracy of chance, and the order of the candidates does not matter.
-    - ``"best"``: 1 if ``b < k``. Flatters a score that cannot tell candidates apart; a constant one is always right.
-    - ``"worst"``: 1 if ``b + t <= k``. A true candidate with k equals is never found.
+    - ``"average"``: ``(k - b) / t``, clipped to [0, 1], the probability when ties are broken at random. A constant
+      score has the accuracy of chance, and the order of the candidates does not matter.
+    - ``"best"``: 1 if ``b < k``, else 0. A constant score has accuracy 1.
+    - ``"worst"``: 1 if ``b + t <= k``, else 0. A constant score has accuracy 0 if there are more than k candidates.
 
     Scores equal up to rounding (1e-10 of the query's largest absolute score) are ties.
 
     Parameters
     ----------
     true_index : integer array of shape (n,)
-        Number of the true candidate among those of its query, from 0 on.
+        Position of the true candidate among the candidates of its query, from 0.
     scores : sequence of n arrays, or array of shape (n, c)
-        Scores of the candidates of each query, of any lengths; higher is better.
+        Scores of the candidates of each query, higher for better candidates; queries may have different numbers of
+        candidates.
     k : int, default=1
-        How many candidates are looked at.
+        Number of candidates with the highest scores.
     ties : {"average", "best", "worst"}, default="average"
-        The rule above.
+        How ties count, see above.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
@@ -256,9 +258,9 @@ def hellinger_distance(Y_true, Y_pred, sample_weight=None):
     Y_true : array of shape (n, d)
         Histograms: non-negative, rows of sum 1.
     Y_pred : array of shape (n, d)
-        Predicted ones.
+        Predicted histograms.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------
@@ -288,9 +290,9 @@ def squared_hellinger_loss(Y_true, Y_pred, sample_weight=None):
     Y_true : array of shape (n, d)
         Histograms: non-negative, rows of sum 1.
     Y_pred : array of shape (n, d)
-        Predicted ones.
+        Predicted histograms.
     sample_weight : array of shape (n,), default=None
-        Non-negative weights of the samples; 1 by default.
+        Non-negative weights of the samples; None for ones.
 
     Returns
     -------

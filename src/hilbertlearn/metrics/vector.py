@@ -1,6 +1,6 @@
-"""Scores of vectors at the entries that were observed; where none is missing they are scikit-learn's.
+"""Scores and errors of vectors at their observed entries; without missing entries they equal those of scikit-learn.
 
-They take the outputs and predictions of any estimator, and ``sklearn.metrics.make_scorer`` takes them.
+They can be given to ``sklearn.metrics.make_scorer``.
 """
 
 from __future__ import annotations

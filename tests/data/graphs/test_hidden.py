@@ -6,12 +6,12 @@ import scipy.sparse
 from numpy.testing import assert_array_equal
 
 from hilbertlearn.data.graphs.hidden import (
-    check_some_known,
-    checked_mask,
-    mask_of,
+    check_any_known,
+    check_mask,
     mask_of_rows,
+    pair_mask,
     read_hidden,
-    union,
+    union_masks,
 )
 from hilbertlearn.data.graphs.names import as_names
 
@@ -64,16 +64,16 @@ def test_refused(hidden, words):
 
 
 def test_masks():
-    assert_array_equal(mask_of(np.array([0, 2]), np.array([1, 2]), 3).toarray(), MASK)
+    assert_array_equal(pair_mask(np.array([0, 2]), np.array([1, 2]), 3).toarray(), MASK)
     assert_array_equal(mask_of_rows([np.array([1]), np.array([0]), np.array([], dtype=int)]).toarray(), MASK)
     diagonal = scipy.sparse.csr_array(MASK | np.eye(3, dtype=bool))
-    assert_array_equal(checked_mask(diagonal, "y").toarray(), MASK)
-    other = mask_of(np.array([1]), np.array([2]), 3)
-    assert_array_equal(union(scipy.sparse.csr_array(MASK), other, 3).toarray(), MASK | other.toarray())
-    assert union(None, None, 3).nnz == 0
+    assert_array_equal(check_mask(diagonal, "y").toarray(), MASK)
+    other = pair_mask(np.array([1]), np.array([2]), 3)
+    assert_array_equal(union_masks(scipy.sparse.csr_array(MASK), other, 3).toarray(), MASK | other.toarray())
+    assert union_masks(None, None, 3).nnz == 0
 
 
 def test_some_pairs_must_be_known():
-    check_some_known(scipy.sparse.csr_array(MASK), 3, "y")
+    check_any_known(scipy.sparse.csr_array(MASK), 3, "y")
     with pytest.raises(ValueError, match="all 3 pairs of its 3 nodes are hidden"):
-        check_some_known(scipy.sparse.csr_array(~np.eye(3, dtype=bool)), 3, "y")
+        check_any_known(scipy.sparse.csr_array(~np.eye(3, dtype=bool)), 3, "y")

@@ -19,8 +19,8 @@ def parts():
 
 def filled(monkeypatch, kind, **options):
     """A store of Z that holds its blocks where `kind` says."""
-    monkeypatch.setattr(store_module, "_FIRST", 8 * R * 10)
-    monkeypatch.setattr(store_module, "_READING", 0.0 if kind == "rebuilt" else np.inf)
+    monkeypatch.setattr(store_module, "_FIRST_BYTES", 8 * R * 10)
+    monkeypatch.setattr(store_module, "_READ_SPEED", 0.0 if kind == "rebuilt" else np.inf)
     memory = np.inf if kind == "memory" else 8 * R * 20
     store = BlockStore(parts, memory=memory, **options)
     for part in parts():
@@ -47,7 +47,7 @@ def test_a_scratch_file_leaves_nothing_behind(monkeypatch, tmp_path):
 
 
 def test_a_full_disk_is_told_or_gone_around(monkeypatch):
-    monkeypatch.setattr(store_module, "_ROOM", np.inf)
+    monkeypatch.setattr(store_module, "_DISK_MARGIN", np.inf)
     with filled(monkeypatch, "rebuilt") as store:
         assert_array_equal(np.concatenate([block for _, block in store.blocks()]), Z)
     store = BlockStore(None, memory=8 * R * 20)

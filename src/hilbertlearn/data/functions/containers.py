@@ -160,10 +160,10 @@ def _read_curve(i, points, values):
 
 def _span(points):
     """The interval from the smallest to the largest point of all curves."""
-    together = np.concatenate(points) if points else np.empty(0)
-    if not len(together):
+    all_points = np.concatenate(points) if points else np.empty(0)
+    if not len(all_points):
         raise ValueError("points: no curve has any point; give at least one, or the domain")
-    return float(together.min()), float(together.max())
+    return float(all_points.min()), float(all_points.max())
 
 
 def _read_domain(domain, origin):
@@ -295,8 +295,8 @@ def has_points(Y):
 
 
 def _is_container(Y):
-    named = hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
-    return isinstance(Y, IrregularFunctions) or named or is_expansion(Y)
+    is_fdata = hasattr(Y, "data_matrix") or hasattr(Y, "start_indices")
+    return isinstance(Y, IrregularFunctions) or is_fdata or is_expansion(Y)
 
 
 def _singles(Y):
@@ -311,14 +311,14 @@ def merge_containers(Y, name="y"):
     singles = _singles(Y)
     if singles is None:
         return Y
-    several = next((i for i, y in enumerate(singles) if len(y) != 1), None)
-    if several is not None:
+    entry = next((i for i, y in enumerate(singles) if len(y) != 1), None)
+    if entry is not None:
         raise ValueError(
-            f"{name}: a list must have one function an entry, entry {several} has {len(singles[several])}; "
+            f"{name}: a list must have one function an entry, entry {entry} has {len(singles[entry])}; "
             "give one container, or single functions, a[0], a[1], ..."
         )
     first = singles[0]
-    if not isinstance(first, IrregularFunctions) and all(_alike(first, y) for y in singles[1:]):
+    if not isinstance(first, IrregularFunctions) and all(_can_merge(first, y) for y in singles[1:]):
         return first.concatenate(*singles[1:]) if len(singles) > 1 else first
     curves = [_read_single(y, name) for y in singles]
     curves = [curve.with_origin(curves[0].origin) for curve in curves]
@@ -327,7 +327,7 @@ def merge_containers(Y, name="y"):
     return IrregularFunctions(points, values, (ends[:, 0].min(), ends[:, 1].max()), curves[0].origin)
 
 
-def _alike(first, other):
+def _can_merge(first, other):
     """Whether two scikit-fda containers can be merged: same kind, and same grid or basis."""
     if type(first) is not type(other) or first.dim_codomain != other.dim_codomain:
         return False
@@ -414,8 +414,8 @@ def _read_fdata_grid(Y, grid, name):
     domain = tuple((float(low), float(high)) for low, high in Y.domain_range)
     matrix = np.array(Y.data_matrix, dtype=float)
     check_grids(axes, matrix.shape[1:-1], name)
-    given = axes if grid is None else as_axes(grid)
-    if len(given) != len(axes) or not all(map(same_points, given, axes)):
+    user_axes = axes if grid is None else as_axes(grid)
+    if len(user_axes) != len(axes) or not all(map(same_points, user_axes, axes)):
         raise ValueError(f"grid must be None or equal to the grid_points that {name} brings along")
     if np.isinf(matrix).any():
         raise ValueError(f"{name} contains infinity; use NaN for points that were not observed")
@@ -446,18 +446,18 @@ def _read_array(Y, grid, name, origins):
         raise ValueError(
             f"{name} must be numbers of shape (n, m) or (n, m, p), IrregularFunctions or scikit-fda's: {error}"
         ) from error
-    named = points_of(Y) if grid is None else None
-    if named is not None:
-        points, origin = named
+    column_points = points_of(Y) if grid is None else None
+    if column_points is not None:
+        points, origin = column_points
         _check_increase(Y, points, name)
         points, origin = change_origin(points, origin, origins[0] if origins else None)
         axes, origins = (points,), (origin,)
     else:
-        axes, origins = _axes_of(grid, array, name, origins)
+        axes, origins = _array_axes(grid, array, name, origins)
     values = array.reshape(len(array), *(len(axis) for axis in axes), -1)
     domain = tuple((axis[0], axis[-1]) for axis in axes)
     origins = origins if any(origin is not None for origin in origins) else ()
-    layout = Layout("array", ndim=array.ndim, named_points=named is not None, origins=origins)
+    layout = Layout("array", ndim=array.ndim, named_points=column_points is not None, origins=origins)
     return GridFunctions(values, axes, domain), layout
 
 
@@ -469,8 +469,8 @@ def _check_increase(Y, points, name):
     if len(set(points)) < len(points):
         remedy = "leave out columns of equal points, or set grid= to other points"
     else:
-        ordered = _abbreviate([names[j] for j in np.argsort(points)])
-        remedy = f"give {name}[names] with names = {ordered}, or set grid= to other points"
+        sorted_names = _abbreviate([names[j] for j in np.argsort(points)])
+        remedy = f"give {name}[names] with names = {sorted_names}, or set grid= to other points"
     raise ValueError(
         f"{name}: the names of its columns are the points of the grid, which must increase from column to column, got "
         f"{_abbreviate(names)}; {remedy}"
@@ -479,9 +479,9 @@ def _check_increase(Y, points, name):
 
 def _abbreviate(names):
     """Text of the first names of a list, with dates unabridged."""
-    short = reprlib.Repr()
-    short.maxother = 50
-    return short.repr(names)
+    abbreviation = reprlib.Repr()
+    abbreviation.maxother = 50
+    return abbreviation.repr(names)
 
 
 def _read_basis(Y, grid, name):
@@ -489,10 +489,10 @@ def _read_basis(Y, grid, name):
     check_basis(Y.basis, name)
     (points,) = (gauss_quadrature(Y.basis)[0],) if grid is None else as_axes(grid)
     check_inside(points, Y.basis.domain_range[0], "grid")
-    given = np.asarray(Y.coefficients, dtype=float)
-    if np.isinf(given).any():
+    coefficients = np.asarray(Y.coefficients, dtype=float)
+    if np.isinf(coefficients).any():
         raise ValueError(f"{name} contains infinity; use NaN for functions that were not observed")
-    values = given @ atom_values(Y.basis, points)
+    values = coefficients @ atom_values(Y.basis, points)
     domain = tuple((float(low), float(high)) for low, high in Y.basis.domain_range)
     return GridFunctions(values[..., None], (points,), domain), Layout("FDataBasis", names=_names(Y), basis=Y.basis)
 
@@ -531,7 +531,7 @@ def interpolate_curves(curves: IrregularFunctions, axis):
     return out
 
 
-def _axes_of(grid, array, name, origins=None):
+def _array_axes(grid, array, name, origins=None):
     """Grids of an array (n, m_1, ..., m_k) or (n, m_1, ..., m_k, p), equal steps on [0, 1] by default, and origins."""
     shape = array.shape[1:] or (1,)
     if grid is None:

@@ -48,15 +48,15 @@ def scattered_quadrature(points):
 def non_negative(values, number, message):
     """Values as an array (number,) of finite floats >= 0; a ValueError with the message and the bad value otherwise."""
     try:
-        given = np.asarray(values, dtype=float)
+        numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        given = np.array(np.nan)  # refused below
-    valid = np.isfinite(given) & (given >= 0)
-    if given.shape != (number,):
-        raise ValueError(f"{message}, got {reprlib.repr(values)} of shape {given.shape}")
+        numbers = np.array(np.nan)  # refused below
+    valid = np.isfinite(numbers) & (numbers >= 0)
+    if numbers.shape != (number,):
+        raise ValueError(f"{message}, got {reprlib.repr(values)} of shape {numbers.shape}")
     if not valid.all():
-        raise ValueError(f"{message}, got {given[~valid][0]:g} at index {np.argmin(valid)}")
-    return given
+        raise ValueError(f"{message}, got {numbers[~valid][0]:g} at index {np.argmin(valid)}")
+    return numbers
 
 
 def check_inside(points, domain, name):
@@ -98,11 +98,11 @@ def read_axes(grid, origins=None):
     origins : origins of dates of each axis; missing or None for axes that must not have dates. None takes the first
         date of each axis
     """
-    is_tuple = isinstance(grid, tuple) and len(grid) > 0 and np.ndim(grid[0]) > 0
-    given = grid if is_tuple else (grid,)
-    all_origins = [None] * len(given) if origins is None else [*origins, *[None] * len(given)]
+    has_several_axes = isinstance(grid, tuple) and len(grid) > 0 and np.ndim(grid[0]) > 0
+    grids = grid if has_several_axes else (grid,)
+    all_origins = [None] * len(grids) if origins is None else [*origins, *[None] * len(grids)]
     try:
-        axes = [[axis] if np.ndim(axis) == 0 else axis for axis in given]
+        axes = [[axis] if np.ndim(axis) == 0 else axis for axis in grids]
         axes_with_origins = [read_points(axis, origin) for axis, origin in zip(axes, all_origins)]
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -125,7 +125,11 @@ def same_points(a, b):
 def interpolate_observed(points, values, targets):
     """Linear interpolation of the finite values at increasing points, constant beyond them; NaN without any."""
     is_observed = np.isfinite(values)
-    return np.interp(targets, points[is_observed], values[is_observed]) if is_observed.any() else np.full(len(targets), np.nan)
+    return (
+        np.interp(targets, points[is_observed], values[is_observed])
+        if is_observed.any()
+        else np.full(len(targets), np.nan)
+    )
 
 
 def interpolate_rows(axis, rows, points):

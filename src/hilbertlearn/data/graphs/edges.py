@@ -19,7 +19,7 @@ def edge_columns(graph, name):
     data frames of 2 or 3 columns. A list of two lists of two numbers is a matrix.
     """
     if is_frame(graph):
-        return _named([column_values(column) for column in columns_of(graph)], name)
+        return _names_and_weights([column_values(column) for column in columns_of(graph)], name)
     if isinstance(graph, (list, tuple)) and graph and all(isinstance(edge, tuple) for edge in graph):
         lengths = sorted(set(map(len, graph)))
         if len(lengths) > 1 or lengths[0] not in _LENGTHS:
@@ -27,9 +27,9 @@ def edge_columns(graph, name):
                 f"{name}: edges have {' or '.join(map(str, lengths))} entries; give (u, v) for all of them, or "
                 "(u, v, weight)"
             )
-        return _named(list(zip(*graph, strict=True)), name)
+        return _names_and_weights(list(zip(*graph, strict=True)), name)
     if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] == 2 and _names_nodes(graph):
-        return _named(list(graph.T), name)
+        return _names_and_weights(list(graph.T), name)
     return None
 
 
@@ -46,7 +46,7 @@ def _names_nodes(array):
     return array.dtype.kind in "US" or (array.dtype.kind in "iuO" and len(array) != 2)
 
 
-def _named(columns, name):
+def _names_and_weights(columns, name):
     """Names of both ends and weights, from two or three columns."""
     first, second, *weights = columns
     ends = as_names(first, name), as_names(second, name)
@@ -82,17 +82,17 @@ def edge_weights(first, second, weights, nodes, name):
     """The sparse adjacency matrix (l, l) of edges between positions; (u, v) and (v, u) are the same edge."""
     weights, size = np.ones(len(first)) if weights is None else weights, len(nodes)
     low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
-    codes, once, edge = np.unique(low * size + high, return_index=True, return_inverse=True)
-    different = np.flatnonzero(weights != weights[once][edge])
-    if len(different) and len(codes) < len(first):
-        e = int(different[0])
+    codes, first_index, edge = np.unique(low * size + high, return_index=True, return_inverse=True)
+    conflicts = np.flatnonzero(weights != weights[first_index][edge])
+    if len(conflicts) and len(codes) < len(first):
+        e = int(conflicts[0])
         u, v = nodes.item(low[e]), nodes.item(high[e])
         raise ValueError(
             f"{name} has the edge between {u!r} and {v!r} with different weights, "
-            f"{weights[once][edge][e]:g} and {weights[e]:g}; give it once"
+            f"{weights[first_index][edge][e]:g} and {weights[e]:g}; give it once"
         )
-    low, high, weights = low[once], high[once], weights[once]
+    low, high, weights = low[first_index], high[first_index], weights[first_index]
     upper = scipy.sparse.coo_array((weights, (low, high)), shape=(size, size))
-    apart = low != high
-    lower = scipy.sparse.coo_array((weights[apart], (high[apart], low[apart])), shape=(size, size))
+    is_link = low != high
+    lower = scipy.sparse.coo_array((weights[is_link], (high[is_link], low[is_link])), shape=(size, size))
     return scipy.sparse.csr_array(upper.tocsr() + lower.tocsr())

@@ -16,13 +16,13 @@ def read_hidden(hidden, names, size, name):
     """The sparse mask (l, l) of pairs that the user hides; None for none."""
     if hidden is None or (isinstance(hidden, (list, tuple)) and not hidden):
         return None
-    if is_frame(hidden) and names_of_square(hidden, name) is not None and values_of(hidden).dtype == bool:
+    if is_frame(hidden) and square_frame_names(hidden, name) is not None and values_of(hidden).dtype == bool:
         return _mask_by_name(hidden, names, name)
     mask = _mask(hidden)
     if mask is not None:
         if mask.shape != (size, size):
             raise ValueError(f"{name} must be a mask {(size, size)} or a list of pairs, got a mask {mask.shape}")
-        return checked_mask(scipy.sparse.csr_array(mask), name)
+        return check_mask(scipy.sparse.csr_array(mask), name)
     pairs = _pairs(hidden, name)
     if pairs is None:
         raise ValueError(
@@ -31,7 +31,7 @@ def read_hidden(hidden, names, size, name):
     check_distinct(names, "the index of X")
     first, second, _ = pairs
     i, j = edge_positions(first, second, names, name, "the graph", f"hide pairs of its nodes {abbreviate(names)}")
-    return mask_of(i, j, size)
+    return pair_mask(i, j, size)
 
 
 def _mask(hidden):
@@ -61,33 +61,34 @@ def _is_pair(pair):
 def _mask_by_name(frame, names, name):
     """The mask of a square data frame of booleans, with rows and columns matched by name."""
     frame_names, values = as_names(frame.index, name), values_of(frame)
-    place = find_positions(names, frame_names)
-    if len(frame_names) != len(names) or (place < 0).any():
+    positions = find_positions(names, frame_names)
+    if len(frame_names) != len(names) or (positions < 0).any():
         raise ValueError(
             f"{name} must be a mask of booleans whose index and columns are the graph's nodes, {abbreviate(names)}, "
             f"got a data frame of shape {frame.shape} with {abbreviate(frame_names)}"
         )
-    return checked_mask(scipy.sparse.csr_array(values[np.ix_(place, place)]), name)
+    return check_mask(scipy.sparse.csr_array(values[np.ix_(positions, positions)]), name)
 
 
-def checked_mask(mask, name):
+def check_mask(mask, name):
     """A mask (l, l) without its diagonal, checked to be symmetric."""
-    one_sided = mask != mask.T
-    if one_sided.nnz:
-        i, j = (int(places[0]) for places in one_sided.nonzero())
+    asymmetric = mask != mask.T
+    if asymmetric.nnz:
+        i, j = (int(places[0]) for places in asymmetric.nonzero())
         raise ValueError(
             f"{name}: the pair of nodes {i} and {j} is hidden on one side of the diagonal only; give NaN, or True in a "
             "mask, at both, for example mask | mask.T"
         )
     entries = mask.tocoo()
-    kept = entries.data & (entries.row != entries.col)
-    return scipy.sparse.csr_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=mask.shape)
+    is_hidden = entries.data & (entries.row != entries.col)
+    rows, columns = entries.row[is_hidden], entries.col[is_hidden]
+    return scipy.sparse.csr_array((entries.data[is_hidden], (rows, columns)), shape=mask.shape)
 
 
-def mask_of(first, second, size):
+def pair_mask(first, second, size):
     """The symmetric sparse mask (l, l) of pairs of positions; pairs of a node with itself are dropped."""
-    apart = first != second
-    i, j = np.r_[first[apart], second[apart]], np.r_[second[apart], first[apart]]
+    is_pair = first != second
+    i, j = np.r_[first[is_pair], second[is_pair]], np.r_[second[is_pair], first[is_pair]]
     mask = scipy.sparse.csr_array((np.ones(len(i), dtype=bool), (i, j)), shape=(size, size))
     mask.sum_duplicates()
     return mask
@@ -100,19 +101,19 @@ def mask_of_rows(rows):
     return scipy.sparse.csr_array((np.ones(len(indices), dtype=bool), indices, starts), shape=(len(rows), len(rows)))
 
 
-def union(first, second, size):
+def union_masks(first, second, size):
     """Union of two masks, None for an empty one."""
     masks = [mask for mask in (first, second) if mask is not None]
     return sum(masks[1:], masks[0]) if masks else scipy.sparse.csr_array((size, size), dtype=bool)
 
 
-def check_some_known(mask, size, name):
+def check_any_known(mask, size, name):
     """Raise if all pairs are hidden."""
     if size > 1 and mask.nnz == size * (size - 1):
         raise ValueError(f"{name}: all {mask.nnz // 2} pairs of its {size} nodes are hidden; leave some to learn from")
 
 
-def names_of_square(frame, name):
+def square_frame_names(frame, name):
     """Names of the rows of a square data frame with equal index and columns; None for other frames."""
     index = getattr(frame, "index", None)
     if index is None or frame.shape[0] != frame.shape[1] or list(index) != list(frame.columns):

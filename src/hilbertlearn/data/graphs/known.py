@@ -13,7 +13,7 @@ from ..frames import is_frame, is_framed, values_of
 from ..objects import nan_for_missing, unlabelled_mask
 from .adjacency import check_weights, groups_graph, is_networkx, networkx_weights, relative_weights
 from .edges import edge_columns, edge_positions, edge_weights, nodes_of
-from .hidden import check_some_known, checked_mask, mask_of_rows, names_of_square, read_hidden, union
+from .hidden import check_any_known, check_mask, mask_of_rows, read_hidden, square_frame_names, union_masks
 from .names import abbreviate, are_numbers, as_names, check_distinct, find_positions
 
 _REMEDY = "name the rows of X by pd.DataFrame(X, index=names), or give the matrix nx.to_numpy_array(G, nodelist=names)"
@@ -95,16 +95,16 @@ def read_known_graph(graph, name="y", *, nodes=None, hidden=None) -> KnownGraph:
         ``KnownGraph.nodes``, or a list of pairs of names. Links of hidden pairs are dropped.
     """
     nodes = None if nodes is None else as_names(nodes, "X")
-    given = _read(graph, name, nodes)
-    size = given.weights.shape[0]
-    W = check_weights(given.weights, given.weights.data, name)
+    graph_input = _read_form(graph, name, nodes)
+    size = graph_input.weights.shape[0]
+    W = check_weights(graph_input.weights, graph_input.weights.data, name)
     W = (W + W.T) / 2  # they differ by rounding
-    names, rows = _rows(given, size, name, nodes)
-    mask = union(given.hidden, read_hidden(hidden, names, size, "hidden"), size)
+    names, rows = _rows(graph_input, size, name, nodes)
+    mask = union_masks(graph_input.hidden, read_hidden(hidden, names, size, "hidden"), size)
     if (np.diff(rows) < 0).any():
         order = np.argsort(rows)
         W, mask, names, rows = W[order][:, order], mask[order][:, order], names[order], rows[order]
-    check_some_known(mask, size, name)
+    check_any_known(mask, size, name)
     if mask.nnz:
         W = W - W.multiply(mask)
         W.eliminate_zeros()
@@ -112,9 +112,9 @@ def read_known_graph(graph, name="y", *, nodes=None, hidden=None) -> KnownGraph:
     return KnownGraph(scipy.sparse.csr_array(W), mask, names, np.arange(size) if nodes is None else rows)
 
 
-def _rows(given, size, name, nodes):
+def _rows(graph_input, size, name, nodes):
     """Names (l,) of the nodes, and their rows (l,) of X, by which they are sorted."""
-    if given.names is None:
+    if graph_input.names is None:
         if nodes is None:
             return np.arange(size), np.arange(size)
         if size > len(nodes):
@@ -123,13 +123,13 @@ def _rows(given, size, name, nodes):
                 "node, the known ones first"
             )
         return nodes[:size], np.arange(size)
-    check_distinct(given.names, name)
+    check_distinct(graph_input.names, name)
     if nodes is None:
-        return given.names, given.names if given.names.dtype != object else np.arange(size)
-    return given.names, _matched(given.names, nodes, name)
+        return graph_input.names, graph_input.names if graph_input.names.dtype != object else np.arange(size)
+    return graph_input.names, _match_rows(graph_input.names, nodes, name)
 
 
-def _matched(names, nodes, name):
+def _match_rows(names, nodes, name):
     """Positions of names among the names of the rows of X."""
     check_distinct(nodes, "the index of X")
     rows = find_positions(names, nodes)
@@ -147,7 +147,7 @@ def _remedy(nodes):
 # ---------------------------------------------------------------- forms
 
 
-def _read(graph, name, nodes):
+def _read_form(graph, name, nodes):
     """The graph in the order of a user's mask of hidden pairs."""
     if isinstance(graph, KnownGraph):
         return _GraphInput(graph.adjacency.copy(), graph.hidden, graph.nodes)
@@ -163,7 +163,7 @@ def _read(graph, name, nodes):
 
 def _read_networkx(graph, name, nodes):
     names = as_names(graph, name)
-    keys = names if nodes is None else _matched(names, nodes, name)
+    keys = names if nodes is None else _match_rows(names, nodes, name)
     names = names if keys.dtype == object else names[np.argsort(keys)]
     return _GraphInput(scipy.sparse.csr_array(networkx_weights(graph, name, names.tolist())), names=names)
 
@@ -171,7 +171,7 @@ def _read_networkx(graph, name, nodes):
 def _read_frame(frame, name, nodes):
     """A matrix with names, an edge list, or a column of groups."""
     n, width = frame.shape
-    names = names_of_square(frame, name)
+    names = square_frame_names(frame, name)
     if names is not None:
         weights, hidden = _matrix(values_of(frame), name)
         return _GraphInput(weights, hidden, names)
@@ -201,12 +201,12 @@ def _read_edges(edges, name, nodes):
 def _read_sparse(graph, name):
     W = scipy.sparse.csr_array(graph, dtype=float, copy=True)
     W.sum_duplicates()
-    unknown = np.isnan(W.data)
-    if not unknown.any() or W.shape[0] != W.shape[1]:
+    is_hidden = np.isnan(W.data)
+    if not is_hidden.any() or W.shape[0] != W.shape[1]:
         return _GraphInput(W)
-    hidden = scipy.sparse.csr_array((unknown.copy(), W.indices.copy(), W.indptr.copy()), shape=W.shape)
-    W.data[unknown] = 0.0
-    return _GraphInput(W, checked_mask(hidden, name))
+    hidden = scipy.sparse.csr_array((is_hidden.copy(), W.indices.copy(), W.indptr.copy()), shape=W.shape)
+    W.data[is_hidden] = 0.0
+    return _GraphInput(W, check_mask(hidden, name))
 
 
 def _read_array(graph, name, nodes):
@@ -238,11 +238,11 @@ def _matrix(array, name):
         ) from error
     if W.ndim != 2 or W.shape[0] != W.shape[1]:
         raise ValueError(_not_square(array, name))
-    unknown = np.isnan(W)
-    if not unknown.any():
+    is_hidden = np.isnan(W)
+    if not is_hidden.any():
         return scipy.sparse.csr_array(W), None
-    W[unknown] = 0.0
-    return scipy.sparse.csr_array(W), checked_mask(scipy.sparse.csr_array(unknown), name)
+    W[is_hidden] = 0.0
+    return scipy.sparse.csr_array(W), check_mask(scipy.sparse.csr_array(is_hidden), name)
 
 
 def _not_square(array, name):

@@ -48,28 +48,28 @@ def sort_names(names):
     return as_names(distinct, "")
 
 
-def check_distinct(names, what):
-    """Raise if a name occurs twice; what : owner of the names in the message."""
+def check_distinct(names, owner):
+    """Raise if a name occurs twice; owner : of the names, in the message."""
     if are_numbers(names):
         return
     counts = Counter(names.tolist())
-    twice = [item for item, count in counts.items() if count > 1]
-    if twice:
-        raise ValueError(f"{what} has the name {twice[0]!r} more than once; give each node a name of its own")
+    repeated = [item for item, count in counts.items() if count > 1]
+    if repeated:
+        raise ValueError(f"{owner} has the name {repeated[0]!r} more than once; give each node a name of its own")
 
 
-def find_positions(wanted, names):
+def find_positions(queries, names):
     """Positions (k,) of the wanted names among distinct names, -1 for names that are not there."""
-    if wanted.dtype == object or names.dtype == object:
-        place = {item: i for i, item in enumerate(names.tolist())}
-        return np.array([place.get(item, -1) for item in wanted.tolist()], dtype=np.intp)
+    if queries.dtype == object or names.dtype == object:
+        positions = {item: i for i, item in enumerate(names.tolist())}
+        return np.array([positions.get(item, -1) for item in queries.tolist()], dtype=np.intp)
     if not len(names):
-        return np.full(len(wanted), -1, dtype=np.intp)
+        return np.full(len(queries), -1, dtype=np.intp)
     if are_numbers(names):
-        return np.where((wanted >= 0) & (wanted < len(names)), wanted, -1)
+        return np.where((queries >= 0) & (queries < len(names)), queries, -1)
     order = np.argsort(names, kind="stable")
-    place = np.minimum(np.searchsorted(names, wanted, sorter=order), len(names) - 1)
-    return np.where(names[order[place]] == wanted, order[place], -1)
+    positions = np.minimum(np.searchsorted(names, queries, sorter=order), len(names) - 1)
+    return np.where(names[order[positions]] == queries, order[positions], -1)
 
 
 def are_numbers(names):

@@ -33,26 +33,27 @@ def canonical_order(graph, features):
     """
     W = graph.adjacency
     weights = np.unique(W.data, return_inverse=True)[1]
-    ranks = _refined(np.unique(np.diff(graph.hidden.indptr), return_inverse=True)[1], W, np.zeros_like(weights))
+    ranks = _refine(np.unique(np.diff(graph.hidden.indptr), return_inverse=True)[1], W, np.zeros_like(weights))
     for key in (_strengths(W), features):
-        ranks = _refined(combined_ranks(ranks, np.unique(key, return_inverse=True)[1]), W, weights)
+        ranks = _refine(combined_ranks(ranks, np.unique(key, return_inverse=True)[1]), W, weights)
     by_name = np.argsort(find_positions(sort_names(graph.nodes), graph.nodes))
     if not _all_differ(ranks):
-        ranks = _split(_refined(_separate_twins(ranks, graph, by_name), W, weights), W, weights, by_name)
+        ranks = _split(_refine(_order_twins(ranks, graph, by_name), W, weights), W, weights, by_name)
     order = np.lexsort((by_name, ranks))
-    return order if _all_differ(ranks) else order[_along_links(W[order][:, order])]
+    return order if _all_differ(ranks) else order[_breadth_first(W[order][:, order])]
 
 
-def _separate_twins(ranks, graph, by_name):
+def _order_twins(ranks, graph, by_name):
     """Ranks (l,) in which interchangeable nodes, those with the same neighbours, are sorted by name."""
     l, W, hidden = len(ranks), graph.adjacency, graph.hidden
-    marks = _mixed(np.arange(l))
-    links = _sums(_mixed(W.data.view(np.uint64) ^ marks[W.indices]), W)
-    links += _sums(_mixed(marks)[hidden.indices], hidden)
-    for around in (links, links + _mixed(marks ^ np.float64(1).view(np.uint64))):  # twins that are linked, or not
-        kind = combined_ranks(ranks, np.unique(around, return_inverse=True)[1])
-        order = np.lexsort((by_name, kind))
-        starts = np.flatnonzero(np.diff(kind[order], prepend=-1))
+    hashes = _hash(np.arange(l))
+    links = _sums(_hash(W.data.view(np.uint64) ^ hashes[W.indices]), W)
+    links += _sums(_hash(hashes)[hidden.indices], hidden)
+    with_itself = links + _hash(hashes ^ np.float64(1).view(np.uint64))  # equal for twins that are linked
+    for neighbour_hashes in (links, with_itself):
+        twin_class = combined_ranks(ranks, np.unique(neighbour_hashes, return_inverse=True)[1])
+        order = np.lexsort((by_name, twin_class))
+        starts = np.flatnonzero(np.diff(twin_class[order], prepend=-1))
         index = np.empty(l, dtype=np.int64)
         index[order] = np.arange(l) - np.repeat(starts, np.diff(starts, append=l))
         ranks = combined_ranks(ranks, index)
@@ -67,7 +68,7 @@ def _split(ranks, W, weights, by_name):
             break
         equivalent = np.flatnonzero(ranks == np.argmax(counts > 1))
         first = equivalent[np.argmin(by_name[equivalent])]
-        ranks = _refined(combined_ranks(ranks, (np.arange(len(ranks)) != first).astype(np.int64)), W, weights)
+        ranks = _refine(combined_ranks(ranks, (np.arange(len(ranks)) != first).astype(np.int64)), W, weights)
     return ranks
 
 
@@ -81,7 +82,7 @@ def combined_ranks(first, second):
     return np.unique(first * (second.max(initial=0) + 1) + second, return_inverse=True)[1]
 
 
-def _refined(ranks, W, weights):
+def _refine(ranks, W, weights):
     """Ranks (l,) refined by the ranks of the neighbours until they are stable.
 
     weights : ranks (nnz,) of the weights of the links
@@ -90,17 +91,17 @@ def _refined(ranks, W, weights):
     for _ in range(_ROUNDS):
         if _all_differ(ranks):
             break
-        around = _sums(_mixed(_mixed(ranks)[W.indices] + weights), W)
-        finer = combined_ranks(ranks, np.unique(around, return_inverse=True)[1])
-        if finer.max(initial=0) == ranks.max(initial=0):
+        neighbour_hashes = _sums(_hash(_hash(ranks)[W.indices] + weights), W)
+        refined = combined_ranks(ranks, np.unique(neighbour_hashes, return_inverse=True)[1])
+        if refined.max(initial=0) == ranks.max(initial=0):
             break
-        ranks = finer
+        ranks = refined
     return ranks
 
 
-def _sums(marks, W):
+def _sums(hashes, W):
     """Sums (l,) of marks (nnz,) of the entries in each row, modulo 2^64: exact in any order."""
-    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(marks, dtype=np.uint64)])
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(hashes, dtype=np.uint64)])
     return sums[W.indptr[1:]] - sums[W.indptr[:-1]]
 
 
@@ -108,7 +109,7 @@ def _all_differ(ranks):
     return ranks.max(initial=-1) == len(ranks) - 1
 
 
-def _mixed(numbers):
+def _hash(numbers):
     """Hashes of integers, whose sums distinguish sets (the finaliser of splitmix64)."""
     x = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -116,7 +117,7 @@ def _mixed(numbers):
     return x ^ (x >> np.uint64(31))
 
 
-def _along_links(W):
+def _breadth_first(W):
     """Positions (l,) of all nodes, breadth first from the first of each component.
 
     If equivalent nodes are exchanged, the nodes that they lead to are exchanged in the same way.
@@ -126,6 +127,6 @@ def _along_links(W):
     starts = np.sort(np.unique(component, return_index=True)[1])
     links = scipy.sparse.coo_array(W)
     i, j = np.r_[links.row, np.full(len(starts), l)], np.r_[links.col, starts]  # node l leads to all components
-    joined = scipy.sparse.csr_array((np.ones(len(i)), (i, j)), shape=(l + 1, l + 1))
-    joined.sort_indices()
-    return scipy.sparse.csgraph.breadth_first_order(joined, l, return_predecessors=False)[1:]
+    graph = scipy.sparse.csr_array((np.ones(len(i)), (i, j)), shape=(l + 1, l + 1))
+    graph.sort_indices()
+    return scipy.sparse.csgraph.breadth_first_order(graph, l, return_predecessors=False)[1:]

@@ -71,13 +71,13 @@ class Pairs:
         l = len(known)
         check_memory(l, _COPIES, f"graph has {l} nodes: all their pairs", "give a part of the nodes")
         first = np.repeat(np.arange(l, dtype=np.int32), np.arange(l)[::-1])
-        start = _place(np.arange(l), np.arange(l), l)  # position of the pair of a node with itself
+        start = _pair_index(np.arange(l), np.arange(l), l)  # position of the pair of a node with itself
         second = (np.arange(len(first)) - start[first] + first).astype(np.int32)
-        weights, seen = np.zeros(len(first)), np.ones(len(first), dtype=bool)
+        weights, is_known = np.zeros(len(first)), np.ones(len(first), dtype=bool)
         upper, hidden = (scipy.sparse.triu(W, k=1, format="coo") for W in (known.adjacency, known.hidden))
-        weights[_place(upper.row, upper.col, l)] = upper.data
-        seen[_place(hidden.row, hidden.col, l)] = False
-        self.first, self.second, self.weights = first[seen], second[seen], weights[seen]
+        weights[_pair_index(upper.row, upper.col, l)] = upper.data
+        is_known[_pair_index(hidden.row, hidden.col, l)] = False
+        self.first, self.second, self.weights = first[is_known], second[is_known], weights[is_known]
 
     @property
     def linked(self):
@@ -100,9 +100,9 @@ class Pairs:
         key = key[0] if isinstance(key, tuple) else key  # scikit-learn indexes by [key, ...] or [np.ix_(key, key)]
         key = np.ravel(key) if np.ndim(key) > 1 else key
         key = [key] if isinstance(key, numbers.Integral) else key
-        taken = copy.copy(self)
-        taken.first, taken.second, taken.weights = self.first[key], self.second[key], self.weights[key]
-        return taken
+        pairs = copy.copy(self)
+        pairs.first, pairs.second, pairs.weights = self.first[key], self.second[key], self.weights[key]
+        return pairs
 
     def with_pairs(self, first, second) -> Pairs:
         """Other pairs of the same nodes.
@@ -117,9 +117,9 @@ class Pairs:
         pairs : Pairs
             Pairs of weight 0, of which nothing is known.
         """
-        taken = copy.copy(self)
-        taken.first, taken.second, taken.weights = first, second, np.zeros(len(first))
-        return taken
+        pairs = copy.copy(self)
+        pairs.first, pairs.second, pairs.weights = first, second, np.zeros(len(first))
+        return pairs
 
     def __repr__(self):
         return f"Pairs({len(self)} of {len(self.nodes)} nodes, {np.count_nonzero(self.weights)} linked)"
@@ -146,20 +146,21 @@ class Pairs:
         if linked.shape != (len(self),):
             raise ValueError(f"linked must be the labels of {len(self)} pairs, got shape {linked.shape}")
         l = len(self.nodes)
-        unseen = np.ones((l, l), dtype=bool)
-        unseen[self.first, self.second] = unseen[self.second, self.first] = np.isnan(linked)
-        np.fill_diagonal(unseen, False)
+        is_hidden = np.ones((l, l), dtype=bool)
+        is_hidden[self.first, self.second] = is_hidden[self.second, self.first] = np.isnan(linked)
+        np.fill_diagonal(is_hidden, False)
         is_link = linked > 0
         i, j = self.first[is_link], self.second[is_link]
-        given = self.weights > 0
-        weights = np.where(given, self.weights, self.weights[given].mean() if given.any() else 1.0)[is_link]
-        both = (np.r_[weights, weights], (np.r_[i, j], np.r_[j, i]))
-        adjacency = scipy.sparse.csr_array(both, shape=(l, l))
+        has_weight = self.weights > 0
+        mean = self.weights[has_weight].mean() if has_weight.any() else 1.0
+        weights = np.where(has_weight, self.weights, mean)[is_link]
+        entries = (np.r_[weights, weights], (np.r_[i, j], np.r_[j, i]))
+        adjacency = scipy.sparse.csr_array(entries, shape=(l, l))
         adjacency.sort_indices()
-        return KnownGraph(adjacency, mask_of_rows([np.flatnonzero(row) for row in unseen]), self.nodes, self.rows)
+        return KnownGraph(adjacency, mask_of_rows([np.flatnonzero(row) for row in is_hidden]), self.nodes, self.rows)
 
 
-def _place(i, j, l):
+def _pair_index(i, j, l):
     """Positions of pairs i < j among all pairs of l nodes, row by row."""
     i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
     return i * l - i * (i + 1) // 2 + j - i - 1

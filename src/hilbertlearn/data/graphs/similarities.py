@@ -26,7 +26,7 @@ _RANK = 100  # number of eigenvectors for larger graphs
 _KATZ = 0.5  # attenuation b, relative to the largest value for which the sum over paths converges
 _SPREAD = 10.0  # factor of the normalised Laplacian: larger values give longer paths more weight
 _CHUNK = 2**22  # entries of products of single pairs that are computed at a time (32 MB)
-_CHEAPER = 64  # a matrix product computes this many entries in the time of one entry of a single pair
+_SPEEDUP = 64  # a matrix product computes this many entries in the time of one entry of a single pair
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class FactoredMatrix:
         if scipy.sparse.issparse(self.left):
             columns = scipy.sparse.csr_array(columns)
             return np.asarray((self.left[i] * columns[j]).sum(axis=1)).ravel()
-        if self.left.shape[0] * columns.shape[0] < min(_CHUNK, _CHEAPER * len(i)):
+        if self.left.shape[0] * columns.shape[0] < min(_CHUNK, _SPEEDUP * len(i)):
             return (self.left @ self.right)[i, j]
         size, out = max(1, _CHUNK // max(1, self.left.shape[1])), np.empty(len(i))
         for start in range(0, len(i), size):
@@ -75,15 +75,15 @@ def adamic_adar(links):
 
     Strengths s_z below 2, which only weak links cause, are replaced by 2.
     """
-    return _common(links, 1 / np.log(np.maximum(_strengths(links), 2)))
+    return _weigh_common_neighbours(links, 1 / np.log(np.maximum(_strengths(links), 2)))
 
 
 def resource_allocation(links):
     """Sum of ``(w_xz + w_zy) / 2 / s_z`` over common neighbours z (Zhou, Lü and Zhang 2009)."""
-    return _common(links, 1 / _positive(_strengths(links)))
+    return _weigh_common_neighbours(links, 1 / _positive_strengths(_strengths(links)))
 
 
-def _common(links, factors):
+def _weigh_common_neighbours(links, factors):
     """``sum_z factor_z (w_xz + w_zy) / 2`` over the common neighbours z of x and y (Lü and Zhou 2010, section 3)."""
     if (links.data == 1).all():
         return FactoredMatrix(scipy.sparse.csr_array(links * factors[None, :]), links)
@@ -108,7 +108,7 @@ def three_paths(links):
     After Kovács et al. 2019, who do not divide by the degrees of the two nodes themselves. It is not a kernel. In
     bipartite graphs, linked nodes have such paths but no common neighbours.
     """
-    steps = _normalised(links)
+    steps = _normalise(links)
     return FactoredMatrix(scipy.sparse.csr_array(steps @ steps), steps)
 
 
@@ -118,20 +118,20 @@ def katz(links):
     The weight of a path is the product of the weights of its links. b is half of 1 over the largest eigenvalue of W, so
     the unit of the weights cancels.
     """
-    return _paths(links, _KATZ / (_largest(links) or 1.0))  # 1: without links
+    return _sum_paths(links, _KATZ / (_largest_eigenvalue(links) or 1.0))  # 1: without links
 
 
 def normalized_laplacian(links):
     """``(I + 10 L)^-1`` of the normalised Laplacian L (Smola and Kondor 2003); a kernel."""
-    return _paths(_normalised(links), _SPREAD / (1 + _SPREAD), 1 / (1 + _SPREAD))
+    return _sum_paths(_normalise(links), _SPREAD / (1 + _SPREAD), 1 / (1 + _SPREAD))
 
 
-def _paths(A, c, factor=1.0):
+def _sum_paths(A, c, factor=1.0):
     """``(I - c A)^-1 - I`` times a factor: sums over paths; I is dropped because the diagonal is not a pair.
 
     For many nodes, paths of one and two links are exact, and longer paths use the leading eigenvectors.
     """
-    values, vectors = _leading(A)
+    values, vectors = _leading_eigenpairs(A)
     x = c * values
     if A.shape[0] <= _EXACT:
         return FactoredMatrix(vectors * (factor * x / (1 - x)), vectors.T)
@@ -168,23 +168,23 @@ def _strengths(links):
     return np.asarray(links.sum(axis=1)).ravel()
 
 
-def _positive(strengths):
+def _positive_strengths(strengths):
     """Strengths with 1 for nodes without links."""
     return np.where(strengths > 0, strengths, 1.0)
 
 
-def _normalised(links):
+def _normalise(links):
     """``D^-1/2 W D^-1/2``, D the strengths."""
-    roots = 1 / np.sqrt(_positive(_strengths(links)))
+    roots = 1 / np.sqrt(_positive_strengths(_strengths(links)))
     return scipy.sparse.csr_array(links * roots[None, :] * roots[:, None])
 
 
-def _largest(A):
+def _largest_eigenvalue(A):
     """The largest eigenvalue of a sparse symmetric A with non-negative entries."""
-    return float(_leading(A, 1)[0].max(initial=0.0))
+    return float(_leading_eigenpairs(A, 1)[0].max(initial=0.0))
 
 
-def _leading(A, rank=_RANK):
+def _leading_eigenpairs(A, rank=_RANK):
     """Eigenvalues (r,) and eigenvectors (l, r) of a sparse symmetric A: all, or the largest of large matrices."""
     n = A.shape[0]
     if not A.nnz:  # ARPACK does not accept a zero matrix

@@ -17,10 +17,10 @@ class ArraySource(Source):
     """Rows of X and y; see ``from_arrays``."""
 
     def __init__(self, X, y, sample_weight=None, batch_size=None):
-        n = _rows(X, "X")
+        n = _count_rows(X, "X")
         for part, name in ((y, "y"), (sample_weight, "sample_weight")):
-            if part is not None and _rows(part, name) != n:
-                raise ValueError(f"X and {name} must have as many rows, got {n} and {_rows(part, name)}")
+            if part is not None and _count_rows(part, name) != n:
+                raise ValueError(f"X and {name} must have as many rows, got {n} and {_count_rows(part, name)}")
         if not n:
             raise ValueError("X has no rows; give at least one sample")
         self.X, self.y, self.sample_weight, self.n_rows = X, y, sample_weight, n
@@ -28,20 +28,20 @@ class ArraySource(Source):
 
     def __iter__(self):
         for start in range(0, self.n_rows, self.batch_size):
-            yield self._rows(slice(start, min(start + self.batch_size, self.n_rows)))
+            yield self._read_rows(slice(start, min(start + self.batch_size, self.n_rows)))
 
     def sample(self, number, random_state=0):
         check_number(number, "number", integer=True)
         if number >= self.n_rows:
-            return self._rows(slice(None))
+            return self._read_rows(slice(None))
         rows = np.random.default_rng(random_state).choice(self.n_rows, number, replace=False, shuffle=False)
-        return self._rows(np.sort(rows))
+        return self._read_rows(np.sort(rows))
 
-    def _rows(self, rows):
+    def _read_rows(self, rows):
         return Batch(*(_take(part, rows) for part in (self.X, self.y, self.sample_weight)))
 
 
-def _rows(part, name):
+def _count_rows(part, name):
     """Number of rows."""
     if not hasattr(part, "shape") or not len(part.shape):
         raise TypeError(
@@ -55,8 +55,8 @@ def _take(part, rows):
     """The given rows; rows of a memory-mapped array as an ordinary array over the same memory."""
     if part is None or is_framed(part):
         return None if part is None else _safe_indexing(part, rows)
-    taken = part[rows]
-    return taken.view(np.ndarray) if isinstance(taken, np.memmap) else taken
+    selected = part[rows]
+    return selected.view(np.ndarray) if isinstance(selected, np.memmap) else selected
 
 
 def from_arrays(X, y, sample_weight=None, batch_size=None) -> ArraySource:
@@ -133,11 +133,11 @@ def from_npy(X, y, sample_weight=None, batch_size=None) -> ArraySource:
     >>> [batch.X.shape for batch in source]
     [(400, 3), (400, 3), (200, 3)]
     """
-    X, y, sample_weight = _mapped(X, "X"), _mapped(y, "y"), _mapped(sample_weight, "sample_weight")
+    X, y, sample_weight = _open_memmap(X, "X"), _open_memmap(y, "y"), _open_memmap(sample_weight, "sample_weight")
     return ArraySource(X, y, sample_weight, batch_size)
 
 
-def _mapped(part, name):
+def _open_memmap(part, name):
     """A path as a memory-mapped array; other data unchanged."""
     if not isinstance(part, (str, os.PathLike)):
         return part

@@ -15,7 +15,7 @@ from ..._utils.validation import check_number
 from ..frames import is_frame, is_framed
 
 BATCH_ENTRIES = 2**21  # default number of entries of X in a batch: 16 MB in float64
-_FEWEST, _MOST = 256, 65536  # smallest and largest default number of rows of a batch
+_MIN_ROWS, _MAX_ROWS = 256, 65536  # smallest and largest default number of rows of a batch
 
 
 class Batch(NamedTuple):
@@ -132,8 +132,8 @@ class Source(ABC):
             all_keys = np.concatenate([keys, new_keys])
             bound = np.inf if len(all_keys) <= number else np.partition(all_keys, number - 1)[number - 1]
             if len(keys) and keys.max() > bound:
-                kept = np.flatnonzero(keys <= bound)
-                parts, keys = [concatenate_batches(parts).take(kept)], keys[kept]
+                retained = np.flatnonzero(keys <= bound)
+                parts, keys = [concatenate_batches(parts).take(retained)], keys[retained]
             added = np.flatnonzero(new_keys <= bound)
             if len(added):
                 parts.append(batch.take(added))
@@ -192,21 +192,21 @@ def concatenate_rows(parts, name):
     parts = [np.asarray(part) for part in parts]
     shapes = {part.shape[1:] for part in parts}
     if len(shapes) > 1:
-        seen = " and ".join(sorted(str(shape) for shape in shapes))
-        raise ValueError(f"{name}: batches have rows of shapes {seen}; all batches must have the same columns")
+        text = " and ".join(sorted(str(shape) for shape in shapes))
+        raise ValueError(f"{name}: batches have rows of shapes {text}; all batches must have the same columns")
     return np.concatenate(parts)
 
 
 def _concatenate_frames(parts, name):
     """Concatenate data frames or series, which must have the same columns in the same order."""
     if is_frame(parts[0]):
-        wanted = list(parts[0].columns)
+        expected = list(parts[0].columns)
         for part in parts:
-            seen = list(part.columns) if is_frame(part) else [part.name]
-            if seen != wanted:
+            columns = list(part.columns) if is_frame(part) else [part.name]
+            if columns != expected:
                 raise ValueError(
-                    f"{name}: batches have the columns {seen} and {wanted}; all batches must have the same columns in "
-                    f"the same order, as {name}[names] has them with these names"
+                    f"{name}: batches have the columns {columns} and {expected}; all batches must have the same "
+                    f"columns in the same order, as {name}[names] has them with these names"
                 )
     elif any(is_frame(part) for part in parts):
         raise ValueError(f"{name}: some batches are series and others data frames; give the same form each time")
@@ -223,4 +223,4 @@ def batch_rows(width, batch_size=None) -> int:
     """Number of rows of a batch: batch_size, or by default about 16 MB of the given number of columns."""
     if batch_size is not None:
         return int(check_number(batch_size, "batch_size", integer=True))
-    return int(np.clip(BATCH_ENTRIES // max(width, 1), _FEWEST, _MOST))
+    return int(np.clip(BATCH_ENTRIES // max(width, 1), _MIN_ROWS, _MAX_ROWS))

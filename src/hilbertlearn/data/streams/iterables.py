@@ -15,14 +15,14 @@ class IterableSource(Source):
             )
         self.batches = batches
         self.repeatable = callable(batches) or not hasattr(batches, "__next__")
-        self._begun = False
+        self._has_started = False
 
     def __iter__(self):
-        if self._begun and not self.repeatable:
+        if self._has_started and not self.repeatable:
             raise ValueError(
                 "the iterator was read before, and cannot be again; give a callable that returns a fresh one, or a list"
             )
-        self._begun = True
+        self._has_started = True
         number = 0
         for number, batch in enumerate(self.batches() if callable(self.batches) else self.batches, 1):
             yield _as_batch(batch, number)
@@ -34,8 +34,8 @@ def _as_batch(batch, number):
     """A tuple or list as a ``Batch``; number : its position in error messages."""
     if isinstance(batch, (tuple, list)) and len(batch) in (2, 3):
         return Batch(*batch)
-    seen = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else type(batch).__name__
-    raise ValueError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {seen}")
+    description = f"{len(batch)} parts" if isinstance(batch, (tuple, list)) else type(batch).__name__
+    raise ValueError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {description}")
 
 
 def from_batches(batches) -> IterableSource:

@@ -49,9 +49,9 @@ class ParquetSource(Source):
             file = self._open(path)
             for group in range(file.metadata.num_row_groups):
                 size = file.metadata.row_group(group).num_rows
-                inside = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + size)] - first
-                if len(inside):
-                    parts.append(self._batch(file.read_row_group(group, columns=self._columns).take(inside)))
+                positions = rows[np.searchsorted(rows, first) : np.searchsorted(rows, first + size)] - first
+                if len(positions):
+                    parts.append(self._batch(file.read_row_group(group, columns=self._columns).take(positions)))
                 first += size
         return concatenate_batches(parts)
 
@@ -129,18 +129,18 @@ def _parquet():
 
 def _files(path) -> list[Path]:
     """Files of a path, a list of paths, or a directory."""
-    given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    inputs = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     paths: list[Path] = []
-    for one in map(Path, given):
-        if not one.exists():
-            raise FileNotFoundError(f"there is no file {str(one)!r}")
-        inside = sorted(one.glob("*.parquet")) if one.is_dir() else [one]
-        if not inside:
-            raise ValueError(f"the directory {str(one)!r} has no *.parquet files")
-        paths += inside
+    for entry in map(Path, inputs):
+        if not entry.exists():
+            raise FileNotFoundError(f"there is no file {str(entry)!r}")
+        files = sorted(entry.glob("*.parquet")) if entry.is_dir() else [entry]
+        if not files:
+            raise ValueError(f"the directory {str(entry)!r} has no *.parquet files")
+        paths += files
     if not paths:
         raise ValueError("path: no files were given")
-    empty = [one for one in paths if not one.stat().st_size]
+    empty = [entry for entry in paths if not entry.stat().st_size]
     if empty:
         raise ValueError(f"the file {str(empty[0])!r} is empty; write it with pyarrow, pandas or polars")
     return paths
@@ -153,20 +153,20 @@ def _describe_paths(paths):
 
 def _names(names, name) -> list[str]:
     out = [names] if isinstance(names, str) else list(names) if isinstance(names, Sequence) else None
-    if not out or not all(isinstance(one, str) for one in out):
+    if not out or not all(isinstance(text, str) for text in out):
         raise ValueError(f"{name} must be the name of a column, or a list of names, got {names!r}")
     return out
 
 
-def _check_columns(path, schema, wanted):
+def _check_columns(path, schema, names):
     """Raise unless a file has all columns and they are numeric."""
     import pyarrow.types as types
 
-    missing = [name for name in wanted if name not in schema.names]
+    missing = [name for name in names if name not in schema.names]
     if missing:
-        there = ", ".join(map(repr, schema.names[:10])) + (", ..." if len(schema.names) > 10 else "")
-        raise ValueError(f"{str(path)!r} has no column {', '.join(map(repr, missing))}; its columns are {there}")
-    for name in wanted:
+        columns = ", ".join(map(repr, schema.names[:10])) + (", ..." if len(schema.names) > 10 else "")
+        raise ValueError(f"{str(path)!r} has no column {', '.join(map(repr, missing))}; its columns are {columns}")
+    for name in names:
         kind = schema.field(name).type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
             raise ValueError(

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..._utils.validation import copies_in_memory
 
-_SHARE = 0.25  # share of the machine's memory for blocks
-_READING = 1e9  # bytes a second at which a scratch file is read; blocks that are computed faster are computed again
-_ROOM = 1.5  # free space on the disk, in multiples of the size of a scratch file
-_FIRST = 2**26  # bytes of blocks (64 MB) after which the speed of their computation is known
+_MEMORY_SHARE = 0.25  # share of the machine's memory for blocks
+_READ_SPEED = 1e9  # bytes a second at which a scratch file is read; blocks that are computed faster are computed again
+_DISK_MARGIN = 1.5  # free space on the disk, in multiples of the size of a scratch file
+_FIRST_BYTES = 2**26  # bytes of blocks (64 MB) after which the speed of their computation is known
 
 
 class BlockStore:
@@ -32,8 +32,8 @@ class BlockStore:
 
     def __init__(self, rebuild: Callable[[], Iterable] | None = None, n_rows=None, memory=None, folder=None):
         self.rebuild, self.n_rows, self.folder = rebuild, n_rows, folder
-        self.memory = _SHARE * 8 * copies_in_memory(1) if memory is None else memory
-        self.held: list[np.ndarray] | None = []  # None once they left memory
+        self.memory = _MEMORY_SHARE * 8 * copies_in_memory(1) if memory is None else memory
+        self.in_memory: list[np.ndarray] | None = []  # None once they left memory
         self.file: Any = None
         self.sizes: list[int] = []
         self.width, self.dtype, self.bytes = 0, np.dtype(float), 0
@@ -46,9 +46,9 @@ class BlockStore:
         self.width, self.dtype = block.shape[1], block.dtype
         self.sizes.append(len(block))
         self.bytes += block.nbytes
-        if self.held is not None:
-            self.held.append(block)
-            if self.bytes > min(self.memory, _FIRST) and self._expected > self.memory:
+        if self.in_memory is not None:
+            self.in_memory.append(block)
+            if self.bytes > min(self.memory, _FIRST_BYTES) and self._expected > self.memory:
                 self._leave_memory()
         elif self.file is not None:
             self._write(block)
@@ -57,7 +57,7 @@ class BlockStore:
     @property
     def kind(self) -> str:
         """Where blocks are: "memory", "file" or "rebuilt"."""
-        return "memory" if self.held is not None else "file" if self.file is not None else "rebuilt"
+        return "memory" if self.in_memory is not None else "file" if self.file is not None else "rebuilt"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,24 +66,24 @@ class BlockStore:
     @property
     def _expected(self) -> float:
         """Expected number of bytes of all rows."""
-        seen = sum(self.sizes)
-        return self.bytes * max(self.n_rows / seen, 1.0) if self.n_rows and seen else self.bytes
+        n_read = sum(self.sizes)
+        return self.bytes * max(self.n_rows / n_read, 1.0) if self.n_rows and n_read else self.bytes
 
     def _leave_memory(self):
         """Write the blocks to a file, or drop them if they are computed again."""
-        held, self.held = self.held or [], None
+        blocks, self.in_memory = self.in_memory or [], None
         speed = self.bytes / max(self._seconds, 1e-9)
-        room = shutil.disk_usage(self.folder or tempfile.gettempdir()).free > _ROOM * self._expected
-        if self.rebuild is not None and (speed > _READING or not room):
+        room = shutil.disk_usage(self.folder or tempfile.gettempdir()).free > _DISK_MARGIN * self._expected
+        if self.rebuild is not None and (speed > _READ_SPEED or not room):
             return
         if not room:
-            self.held = held
+            self.in_memory = blocks
             raise OSError(
                 f"the scratch file for features takes {self._expected / 2**30:.1f} GiB, and the disk has no room; give "
                 "fewer features, a source that can be read again, or set TMPDIR to another disk"
             )
         self.file = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115, closed by ``close`` or with the process
-        for block in held:
+        for block in blocks:
             self._write(block)
 
     def _write(self, block):
@@ -103,8 +103,8 @@ class BlockStore:
             start += size
 
     def _parts(self):
-        if self.held is not None:
-            yield from self.held
+        if self.in_memory is not None:
+            yield from self.in_memory
         elif self.file is None:
             assert self.rebuild is not None
             yield from self.rebuild()
@@ -121,7 +121,7 @@ class BlockStore:
         """Drop the blocks and remove the file."""
         if self.file is not None:
             self.file.close()
-        self.held, self.file, self.sizes = [], None, []
+        self.in_memory, self.file, self.sizes = [], None, []
 
     def __enter__(self):
         return self
