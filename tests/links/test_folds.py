@@ -176,9 +176,9 @@ def test_weighted_thresholds():
 
 def test_many_pairs_are_a_sample_with_weights(monkeypatch):
     monkeypatch.setattr("hilbertlearn.links.folds._MOST", 60)
-    few = fitted().state_.examples
+    few = fitted().link_state_.examples
     monkeypatch.undo()
-    for kind, every in fitted().state_.examples.items():
+    for kind, every in fitted().link_state_.examples.items():
         some = few[kind]
         assert some.linked.sum() == every.linked.sum()  # all links
         assert_array_equal(some.weights[some.linked > 0], 1.0)

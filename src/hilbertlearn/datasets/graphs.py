@@ -82,7 +82,7 @@ def make_mixture_network(
     inertia : float, default=0.95
         As for ``make_erdos_renyi``.
     beta : float, default=1.75
-        Diffusion parameter, which the paper does not state. The default graph has the mean degree 4.9 of a graph without
+        Diffusion parameter, which the paper does not state. The default graph has mean degree 4.9, as a graph without
         classes of density 0.007, and the default is the beta of that density. With p_intra = 0.03 the degree is that of
         density 0.01, with beta 0.9. The lower scores in table 9 of the paper correspond to larger beta: about 4
         (p_intra 0.02, p_inter 5e-4), 3.5 (0.02, 1e-3), 3.5 (0.03, 5e-4) and 2 (0.03, 1e-3).

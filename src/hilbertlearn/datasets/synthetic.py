@@ -104,7 +104,7 @@ def make_frequency_curves(
 ):
     """Sums of cosines, and outputs with a bump at each of their frequencies.
 
-    Each sample has n_frequencies different frequencies w_p among 1, ..., max_frequency, with coefficients a_p uniform on
+    Each sample has n_frequencies different frequencies w_p among 1, ..., max_frequency. Coefficients a_p are uniform on
     [-amplitude, amplitude]. The input is ``x(t) = sum_p a_p cos(w_p t)`` on [0, 2 pi], the output
     ``y(t) = sum_p a_p B(w_p - t)`` on [1 - width/2, max_frequency + width/2], B the cubic B-spline of
     ``frequency_atoms``.

@@ -133,15 +133,15 @@ def normalized_rank_loss(Y_true, Y_pred, sample_weight=None):
 def kendall_tau(Y_true, Y_pred, sample_weight=None):
     """Kendall's rank correlation (tau-b) of each sample's items, averaged over samples.
 
-    The number of pairs of items in the same order, minus the number of pairs in opposite order, divided by the geometric
-    mean of the numbers of pairs that are not tied in Y_true and in Y_pred. A prediction that ties all items has
+    The number of pairs of items in the same order minus that of pairs in opposite order, divided by the geometric mean
+    of the numbers of pairs that are not tied in Y_true and in Y_pred. A prediction that ties all items has
     correlation 0.
 
     Parameters
     ----------
     Y_true : array of shape (n, d)
-        Ranks, ratings or scores of the items, with the same direction in both arrays. Entry j is the rank of item j, not
-        the item in place j (see ``ranks_from_order``). NaN (None, pandas.NA) is unknown; unknown items, and samples
+        Ranks, ratings or scores of the items, with the same direction in both arrays. Entry j is the rank of item j,
+        not the item in place j (see ``ranks_from_order``). NaN (None, pandas.NA) is unknown; unknown items, and samples
         whose known items are all tied, are ignored.
     Y_pred : array of shape (n, d)
         Predicted ranks, ratings or scores.
