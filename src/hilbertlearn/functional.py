@@ -20,9 +20,10 @@ from .kernels import provides_operator
 from .losses import Squared, as_loss
 from .machine.base import GridMixin, learnt
 from .machine.batch_state import StreamState
-from .machine.distributed import by_blocks, is_dask
+from .machine.distributed import is_dask, map_blocks_lazily
 from .machine.fitted import drop_unpredicted
 from .machine.partial_fit import BatchMachine
+from .machine.spec import Spec
 from .machine.state import Expansion, State, blocks_of
 from .machine.steps import FitSteps
 from .metrics import integrated_squared_error
@@ -253,8 +254,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
     def spec(self, y=None):
         automatic = isinstance(self.operator, str) and self.operator == "auto" and not self.manifold
         operators = ("auto", *_SMOOTHER) if automatic and isinstance(as_space(self.space), Grid) else ()
-        return self._make_spec(
-            takes_batches=True, centers=("auto", True, False), operators=operators, steps=FunctionalSteps()
+        return Spec.from_estimator(
+            self, takes_batches=True, centers=("auto", True, False), operators=operators, steps=FunctionalSteps()
         )
 
     def predict(self, X, grid=None):
@@ -270,7 +271,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         if is_dask(X):
             if isinstance(grid, list) and np.ndim(grid[0]) == 1:
                 raise ValueError("grid: points of their own are for inputs in memory; give one grid for all functions")
-            return by_blocks(partial(self.predict, grid=grid), X)
+            return map_blocks_lazily(partial(self.predict, grid=grid), X)
         machine = self.machine_
         given, X, form, space = X, machine.check_inputs(X), machine.form, self.space_
         if grid is None:

@@ -272,7 +272,7 @@ def test_the_kernel_is_that_of_the_exact_choice():
 @pytest.fixture
 def few_are_exact(monkeypatch):
     """Features from 40 samples on, from 5 landmarks on."""
-    monkeypatch.setattr(samples_module, "_EXACT", 40)
+    monkeypatch.setattr(samples_module, "LARGEST_EXACT", 40)
     monkeypatch.setattr(feature_search, "_FIRST", 5)
 
 

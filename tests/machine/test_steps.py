@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.machine.in_memory import MemorySource
+from hilbertlearn.machine.spec import Spec
 from hilbertlearn.machine.steps import FitSteps, fit_part, fit_selection, fitted_copy, path_results
 
 rng = np.random.default_rng(0)
@@ -35,7 +36,7 @@ def test_a_step_can_be_replaced():
 
     class Model(OperatorKernelRegressor):
         def spec(self, y=None):
-            return self._make_spec(steps=Halved())
+            return Spec.from_estimator(self, steps=Halved())
 
     expected = OperatorKernelRegressor("rbf", gamma=0.5).fit(X, Y).alpha_
     assert Model("rbf", gamma=0.5).fit(X, Y).alpha_ == expected / 2

@@ -19,7 +19,7 @@ from hilbertlearn import save
         "__call__",
         "fit",
         "predict",
-        "_make_spec",
+        "_fit",
         "_skl_callbacks",
         "_parameter_constraints",
         "dual_coef_",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import contextmanager
 from functools import update_wrapper, wraps
 from inspect import signature
 from types import MethodType
@@ -22,18 +23,25 @@ def unfitted_copy(estimator):
     return new
 
 
-def transactional(fit):
-    """Decorate ``fit``: it runs on an unfitted copy, whose attributes the estimator takes over at the end.
+@contextmanager
+def transaction(estimator):
+    """An unfitted copy to fit in a ``with`` block. The estimator takes over its attributes if the block succeeds.
 
-    A fit that fails or is interrupted does not change the estimator, and a fit that succeeds leaves nothing of an
-    earlier one.
+    So a fit that fails, or is interrupted, leaves an earlier one as it was, and nothing of an earlier fit remains after
+    one that succeeds.
     """
+    new = unfitted_copy(estimator)
+    yield new
+    estimator.__dict__ = new.__dict__
+
+
+def transactional(fit):
+    """The method ``fit`` as a ``transaction``; it returns the estimator."""
 
     @wraps(fit)
     def wrapper(self, *args, **kwargs):
-        new = unfitted_copy(self)
-        fit(new, *args, **kwargs)
-        self.__dict__ = new.__dict__
+        with transaction(self) as new:
+            fit(new, *args, **kwargs)
         return self
 
     return wrapper

@@ -8,15 +8,15 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
-from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.fitting import transactional, unfitted_copy
+from .._utils.callbacks import FitCallbacksMixin
+from .._utils.fitting import transaction, unfitted_copy
 from .._utils.naming import unnamed_in_errors
 from .._utils.summary import SummaryItems, SummaryMixin, short
 from .._utils.validation import check_number
 from ..data.frames import FrameForm
 from ..selection import Selection
 from .dates import date_items
-from .distributed import by_blocks, is_dask
+from .distributed import is_dask, map_blocks_lazily
 from .fitted import FittedMachine
 from .forms import DataForm
 from .in_memory import MemorySource
@@ -24,7 +24,7 @@ from .named_settings import NamedSettings
 from .sources import open_source
 from .spec import Spec
 from .state import RegressorState, State
-from .steps import FitResult, FitSteps, fitted_copy, path_results
+from .steps import FitResult, fitted_copy, path_results
 
 
 def learnt(name):
@@ -32,15 +32,15 @@ def learnt(name):
     return property(lambda self: self.machine_.form.round(_read(self, name)))
 
 
-def _read(self, name):
+def _read(estimator, name):
     """The attribute of the state; an error says that the settings do not estimate it."""
-    state = self.state_
+    state = estimator.state_
     try:
         return getattr(state, name)
     except AttributeError as error:
-        if not str(error).endswith(f"has no attribute {name!r}"):  # the state says why itself
+        if not str(error).endswith(f"has no attribute {name!r}"):  # the state itself gives a reason
             raise
-        raise AttributeError(f"{type(self).__name__} does not estimate {name}_ with these settings") from error
+        raise AttributeError(f"{type(estimator).__name__} does not estimate {name}_ with these settings") from error
 
 
 @unnamed_in_errors
@@ -74,13 +74,13 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
 
     @property
     def gamma_(self):
-        gammas = [kernel.rate for kernel in self.state_.kernels]
-        return gammas[0] if len(gammas) == 1 else gammas
+        rates = [kernel.rate for kernel in self.state_.kernels]
+        return rates[0] if len(rates) == 1 else rates
 
     @property
     def kernel_(self):
-        used = self.state_.scalar_kernels
-        return used[0] if len(used) == 1 else used
+        scalars = self.state_.scalar_kernels
+        return scalars[0] if len(scalars) == 1 else scalars
 
     @property
     def metric_(self):
@@ -101,7 +101,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         """What wrappers use of a fitted estimator."""
         return FittedMachine(self, DataForm(self._frame_, self._index_, self._single_))
 
-    # ---------------------------------------------------------------- what a subclass defines
+    # ---------------------------------------------------------------- methods of subclasses
 
     def read_outputs(self, y):
         """Outputs y in a form that has a length and can be indexed by rows, checked as far as possible without X."""
@@ -123,17 +123,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         -------
         spec : Spec
         """
-        return self._make_spec()
-
-    def _make_spec(self, **differences) -> Spec:
-        """The checked settings, with fields in place of the defaults."""
-        functions = {
-            "read_outputs": self.read_outputs,
-            "output_space": self.output_space,
-            "batch_space": self.output_space,
-            "steps": FitSteps(),
-        }
-        return Spec.from_estimator(self, **{**functions, **differences})
+        return Spec.from_estimator(self)
 
     # ---------------------------------------------------------------- fit
 
@@ -148,8 +138,8 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
             returns an iterator of batches (X, y) or (X, y, sample_weight), such an iterator, a memory-mapped array, or
             the path of a .npy or Parquet file; also a Dask array or data frame, whose blocks stay on their workers.
         y : array-like of shape (n,) or (n, d), default=None
-            Outputs. None where batches bring them, a path beside one of a .npy file, names of the target columns
-            beside one of a Parquet file.
+            Outputs. None where batches contain them; the path of a second .npy file beside one of X; names of the
+            target columns where X is the path of a Parquet file.
         sample_weight : array-like of shape (n,), default=None
             Non-negative weights. Samples of weight 0 are left out; None is 1 for all.
 
@@ -157,7 +147,8 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         -------
         self : object
         """
-        self._fit(X, y, sample_weight, [])
+        with transaction(self) as new:
+            new._fit(X, y, sample_weight)
         return self
 
     def fit_selection(self, X, y, sample_weight=None, keep_factors=False) -> Selection | None:
@@ -175,18 +166,17 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         selection : Selection or None
             None for data that are not held in memory, and with a regressor in place of the kernel machine.
         """
-        results: list[FitResult] = []
-        self._fit(X, y, sample_weight, results, reuse="factors" if keep_factors else "parts")
-        return results[0].selection
+        with transaction(self) as new:
+            result = new._fit(X, y, sample_weight, reuse="factors" if keep_factors else "parts")
+        return result.selection
 
-    @transactional
-    @with_fit_callbacks
-    def _fit(self, X, y, sample_weight, results, reuse=None):
-        """The one fit; its result is appended to `results`."""
-        spec = replace(self.spec(y), reuse=reuse)
-        result = open_source(spec, X, y, sample_weight).fit(spec)
-        self.keep(result)
-        results.append(result)
+    def _fit(self, X, y, sample_weight, reuse=None) -> FitResult:
+        """The one fit, of an estimator without learnt attributes; reuse : see ``Spec``."""
+        with self._fit_scope(X, y, sample_weight):
+            spec = replace(self.spec(y), reuse=reuse)
+            result = open_source(spec, X, y, sample_weight).fit(spec)
+            self.keep(result)
+        return result
 
     def keep(self, result: FitResult):
         """Store the result of a fit: the only place where ``state_`` is assigned."""
@@ -232,7 +222,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         """
         check_is_fitted(self)
         if is_dask(X):
-            return by_blocks(self.predict, X)
+            return map_blocks_lazily(self.predict, X)
         machine = self.machine_
         return machine.form.wrap(machine.form.round(machine.decode(machine.coordinates(X))), X)
 
@@ -261,16 +251,16 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         if isinstance(state, RegressorState):
             return [("regressor", state.regressor), *date_items(self)]
         n = len(self.saturated_) if isinstance(state, State) else state.n_samples
-        facts: SummaryItems = [("samples", n), ("coordinates", len(self.center_))]
-        facts += [("features", state.approximation)] if state.approximation is not None else []
-        facts += [("loss", self.loss_), ("alpha", self.alpha_), ("kernel", self.kernel_)]
-        facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
+        items: SummaryItems = [("samples", n), ("coordinates", len(self.center_))]
+        items += [("features", state.approximation)] if state.approximation is not None else []
+        items += [("loss", self.loss_), ("alpha", self.alpha_), ("kernel", self.kernel_)]
+        items += [("gamma", self.gamma_)] if self.gamma_ is not None else []
         if isinstance(state, State):
-            facts += [("support", f"{len(self.support_)} of {n} samples")]
-            facts += [(self._saturated_name, int(self.saturated_.sum()))]
-            facts += [("screened as outliers", len(self.screened_))] if len(self.screened_) else []
-        facts += date_items(self)
-        return [*facts, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
+            items += [("support", f"{len(self.support_)} of {n} samples")]
+            items += [(self._saturated_name, int(self.saturated_.sum()))]
+            items += [("screened as outliers", len(self.screened_))] if len(self.screened_) else []
+        items += date_items(self)
+        return [*items, ("gap", self.dual_gap_), ("iterations", self.n_iter_), ("solver", self.solver_)]
 
     def summary(self) -> str:
         """A few lines on what was learnt.
@@ -283,17 +273,19 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         dates = [f"{key:<10} {texts[key]}" for key in ("dates", "grid") if key in texts]
         if "regressor" in texts:
             return "\n".join([f"{name}: {texts['regressor']} on coordinates", *dates])
-        on = f" on {texts['features']}" if "features" in texts else ""
+        features = f" on {texts['features']}" if "features" in texts else ""
         gamma = f", gamma {texts['gamma']}" if "gamma" in texts else ""
         lines = [
-            f"{name}: {texts['samples']} samples, {texts['coordinates']} coordinates{on}",
+            f"{name}: {texts['samples']} samples, {texts['coordinates']} coordinates{features}",
             f"loss       {texts['loss']}",
             f"alpha      {texts['alpha']}    kernel {texts['kernel']}{gamma}",
         ]
         if "support" in texts:
             screened = texts.get("screened as outliers")
-            more = "" if screened is None else f", {screened} screened as outliers"
-            lines.append(f"support    {texts['support']}, {texts[self._saturated_name]} {self._saturated_name}{more}")
+            outliers = "" if screened is None else f", {screened} screened as outliers"
+            lines.append(
+                f"support    {texts['support']}, {texts[self._saturated_name]} {self._saturated_name}{outliers}"
+            )
         gap = f"relative duality gap {self.dual_gap_:.1e}"
         lines.append(f"certified  {gap} after {self.n_iter_} iterations of {self.solver_}")
         return "\n".join([*lines, *dates])

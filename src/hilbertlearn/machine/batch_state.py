@@ -19,14 +19,13 @@ from ..training.moments import MomentSolution
 from .forms import DataForm
 from .state import Expansion
 
+# attributes of samples, which a stream does not keep, with their meaning
 _OF_SAMPLES = {
     "dual_coef": "coefficients of samples",
     "support": "samples with coefficients",
     "saturated": "samples held at a bound",
     "outlier_scores": "residuals of samples",
 }
-
-
 _FREE = ("alpha", "tol", "max_iter", "solver", "verbose")  # settings that may change between batches
 
 
@@ -38,16 +37,16 @@ class FixedSettings:
 
     @classmethod
     def from_estimator(cls, estimator) -> FixedSettings:
-        given = estimator.get_params(deep=False)
-        return cls({name: snapshot(value) for name, value in given.items() if name not in _FREE})
+        settings = estimator.get_params(deep=False)
+        return cls({name: snapshot(value) for name, value in settings.items() if name not in _FREE})
 
     def changed(self, estimator) -> list[str]:
         """Names of the settings that have changed."""
-        return [name for name, value in self.values.items() if not _same(value, getattr(estimator, name))]
+        return [name for name, value in self.values.items() if not _are_equal(value, getattr(estimator, name))]
 
 
-def _same(one, other) -> bool:
-    """Whether two settings mean the same: numbers, names, arrays, lists of them, and objects with settings."""
+def _are_equal(one, other) -> bool:
+    """Whether two settings are equal: numbers, names, arrays, lists of them, and objects with settings."""
     if one is other:
         return True
     if isinstance(one, np.ndarray):
@@ -55,11 +54,11 @@ def _same(one, other) -> bool:
     if type(one) is not type(other):
         return isinstance(one, Number) and isinstance(other, Number) and one == other
     if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_are_equal, one, other))
     if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+        return one.keys() == other.keys() and all(_are_equal(one[name], other[name]) for name in one)
     if hasattr(one, "get_params") and not isinstance(one, type):
-        return _same(one.get_params(deep=False), other.get_params(deep=False))
+        return _are_equal(one.get_params(deep=False), other.get_params(deep=False))
     if scipy.sparse.issparse(one):
         return one.shape == other.shape and not (one != other).nnz
     return bool(np.all(one == other))
@@ -100,9 +99,9 @@ class StreamState(Expansion):
 
     @classmethod
     def from_moments(
-        cls, selected: StreamSettings, solved: MomentSolution, n_samples, search_results, **more
+        cls, selected: StreamSettings, solved: MomentSolution, n_samples, search_results, **fields
     ) -> StreamState:
-        """The state of a model that was solved from moments."""
+        """The state of a model that was solved from moments; fields : further ones."""
         kernel, samples, columns, C = selected.kernel.kernel_expansion(solved.coefficients)
         M = selected.M
         return cls(
@@ -123,7 +122,7 @@ class StreamState(Expansion):
             search_results=search_results,
             feature_map=selected.kernel.map,
             approximation=selected.approximation,
-            **more,
+            **fields,
         )
 
     def __getattr__(self, name):

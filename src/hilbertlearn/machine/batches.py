@@ -22,18 +22,18 @@ from ..selection import Selection, StreamSettings
 from ..spaces import VectorSpace
 from ..training import EncodedOutputs, Moments, Training, make_terms, resolve_schedule
 from ..training.moments import is_diagonal
+from ..training.samples import LARGEST_EXACT
 from .batch_state import FixedSettings, RunningSums
 from .checks import check_lengths, gap_message, require_outputs, warn_not_converged, warn_unobserved
-from .in_memory import DataSource, MemorySource, read_samples
+from .in_memory import DataSource, MemorySource
 from .inputs import check_inputs
 from .spec import Spec
 from .steps import FitResult, fit_selection
 
-_EXACT = 5000  # rows up to which a source is read into memory where feature_map="auto"
-_SAMPLE, _LARGEST_SAMPLE = 5000, 40_000  # rows from which kernel and landmarks are selected
-_ROWS_PER_LANDMARK = 10
+_SAMPLE, _LARGEST_SAMPLE = 5000, 40_000  # rows that settings are selected with: at least, at most
+_ROWS_PER_LANDMARK = 10  # rows among which each landmark is selected; twice as many take twice the time
 _FEATURES = 1000  # features assumed where their number is not known yet
-_MAPPED_ENTRIES = 2**25  # numbers of a memory-mapped array that are rather read into memory, 256 MB
+_MAPPED_ENTRIES = 2**25  # numbers up to which a memory-mapped array is read into memory, 256 MB
 
 
 # ---------------------------------------------------------------- into memory or not
@@ -43,8 +43,8 @@ def is_read_into_memory(spec: Spec, X, source: Source) -> bool:
     """Whether all rows of a source are read into memory: few rows, or settings that need all of them."""
     if spec.feature_map is None or spec.regressor is not None:
         return True
-    few = isinstance(spec.feature_map, str) and source.n_rows is not None and source.n_rows <= _EXACT
-    return few or (isinstance(X, np.memmap) and _is_better_in_memory(spec, source))
+    is_small = isinstance(spec.feature_map, str) and source.n_rows is not None and source.n_rows <= LARGEST_EXACT
+    return is_small or (isinstance(X, np.memmap) and _is_better_in_memory(spec, source))
 
 
 def read_into_memory(source: Source) -> MemorySource:
@@ -54,10 +54,10 @@ def read_into_memory(source: Source) -> MemorySource:
 
 def _is_better_in_memory(spec: Spec, source) -> bool:
     """Whether a memory-mapped array is read into memory. scikit-learn hands arrays to other processes as such."""
-    number: Any = getattr(spec.feature_map, "n_components", _FEATURES)
-    width = source.X.shape[1] + (_FEATURES if isinstance(number, str) else number)
-    several = isinstance(spec.kernel, (list, tuple)) or kernels.is_precomputed(spec.kernel)
-    needs_all = several or spec.manifold or spec.alpha_per_output or spec.loss.on_margins
+    n_features: Any = getattr(spec.feature_map, "n_components", _FEATURES)
+    width = source.X.shape[1] + (_FEATURES if isinstance(n_features, str) else n_features)
+    needs_gram = isinstance(spec.kernel, (list, tuple)) or kernels.is_precomputed(spec.kernel)
+    needs_all = needs_gram or spec.manifold or spec.alpha_per_output or spec.loss.on_margins
     return bool(needs_all) or source.n_rows * width <= _MAPPED_ENTRIES
 
 
@@ -74,14 +74,14 @@ class BatchSource(DataSource):
         """Select settings with a sample of the rows; solve in one pass for the squared loss, in several for others."""
         check_batch_settings(spec)
         first, batches = self._first_rows(_sample_size(spec))
-        sums = begin(spec, first)
+        sums = start_sums(spec, first)
         settings, source = sums.selected, self.source
         if settings.loss.quadratic and operators.as_learned(settings.recipe.pairs[0][1]) is None:
             added = add_rows(spec, sums, batches)
-            mixed = added.moments.has_gaps and not is_diagonal(settings.M)
-            if not (mixed and source.repeatable):
+            has_formula = not added.moments.has_gaps or is_diagonal(settings.M)  # none for gaps that an operator mixes
+            if has_formula or not source.repeatable:
                 return solve_sums(spec, added)
-            batches = nonempty_batches(source)  # gaps that an operator mixes have no formula
+            batches = nonempty_batches(source)
         return _solve_by_passes(spec, sums, source, batches)
 
     def _first_rows(self, number) -> tuple[Batch, Iterable[Batch]]:
@@ -96,7 +96,7 @@ class BatchSource(DataSource):
 
 
 def _sample_size(spec: Spec) -> int:
-    """Rows that settings are selected with: as many as landmarks are selected from, and a few for the rest."""
+    """The number of rows that settings are selected with: ten for each landmark, within bounds."""
     number = getattr(spec.feature_map, "n_components", "auto")
     if isinstance(number, str):
         return 2 * _SAMPLE
@@ -115,14 +115,14 @@ def check_batch_settings(spec: Spec):
         raise ValueError(f"loss={spec.loss!r} takes all samples at once; use another loss, or fit in memory")
 
 
-def begin(spec: Spec, first: Batch, passes=True) -> RunningSums:
+def start_sums(spec: Spec, first: Batch, passes=True) -> RunningSums:
     """Settings selected with the first rows, and empty sums; passes : whether all rows can be read several times."""
     if first.sample_weight is not None and not np.any(first.sample_weight):
         raise ValueError(
             "sample_weight: no row has a positive weight in the first batch, or in the sample of a source that "
             "settings are chosen on; begin with rows that count"
         )
-    samples = read_samples(spec, MemorySource(*first), spec.batch_space)
+    samples = MemorySource(*first).read_samples(spec, spec.batch_space)
     if samples.encoded.sampling is not None:
         raise ValueError(
             "y: functions at points of their own cannot come in batches; give values on a common grid, or "
@@ -150,9 +150,9 @@ def add_rows(spec: Spec, sums: RunningSums, batches) -> RunningSums:
     for batch in batches:
         X, _, Y, weights = _read_batch(spec, sums, batch)
         for part, Z in sums.selected.kernel.map.blocks(X):
-            own = None if weights is None else weights[part]
-            added += Moments.from_rows(Z, Y[part], own, origin)
-            rows = rows.with_rows(Z, Y[part], own)
+            part_weights = None if weights is None else weights[part]
+            added += Moments.from_rows(Z, Y[part], part_weights, origin)
+            rows = rows.with_rows(Z, Y[part], part_weights)
     moments = sums.moments + added if sums.moments.n_rows else added
     return replace(sums, moments=moments, rows=rows.flush())
 
@@ -197,7 +197,7 @@ class _RowBlock:
     Z: Any  # (b, r) features
     Y: np.ndarray  # (b, d) coordinates
     weights: np.ndarray  # (b,)
-    counts: np.ndarray  # mask of these rows among those given
+    used: np.ndarray  # mask of these rows among those of the batch
     outside: Any  # (b,) norms of outputs outside the space, or None
 
 
@@ -215,12 +215,14 @@ def _solve_by_passes(spec: Spec, sums: RunningSums, source: Source, batches) -> 
                 store.append(block.Z)
                 blocks.append(replace(block, Z=None))
         training = _training(settings, blocks, FeatureBlockGram(store.blocks, store.shape), sums.form)
-        never = np.isnan(training.Y).all(axis=0)
-        warn_unobserved(spec, training.space, training.space.unobserved_outputs(never), sums.form)
-        given = resolve_schedule(spec.alpha, len(training.rows))
-        total = float(training.weights.sum())
+        unobserved = np.isnan(training.Y).all(axis=0)
+        warn_unobserved(spec, training.space, training.space.unobserved_outputs(unobserved), sums.form)
+        if settings.penalty is None:
+            alpha = float(resolve_schedule(spec.alpha, len(training.rows)))
+        else:
+            alpha = settings.penalty / float(training.weights.sum())
         selected = Selection(
-            float(given) if settings.penalty is None else settings.penalty / total,
+            alpha,
             settings.loss,
             training,
             trials=settings.trials,
@@ -233,21 +235,20 @@ def _solve_by_passes(spec: Spec, sums: RunningSums, source: Source, batches) -> 
 
 
 def _row_blocks(spec: Spec, sums: RunningSums, batch: Batch):
-    """The rows of a batch that count, in blocks."""
+    """The rows of a batch with a positive weight and an observed output, in blocks."""
     X, y, Y, weights = _read_batch(spec, sums, batch)
     weights, outside = np.ones(len(Y)) if weights is None else weights, sums.selected.space.outside_norms(y)
-    counts = (weights > 0) & np.isfinite(Y).any(axis=1)
+    used = (weights > 0) & np.isfinite(Y).any(axis=1)
     for part, Z in sums.selected.kernel.map.blocks(X):
-        mask = counts[part]
-        beside = None if outside is None else outside[part][mask]
-        yield _RowBlock(Z if mask.all() else Z[mask], Y[part][mask], weights[part][mask], mask, beside)
+        mask = used[part]
+        norms = None if outside is None else outside[part][mask]
+        yield _RowBlock(Z if mask.all() else Z[mask], Y[part][mask], weights[part][mask], mask, norms)
 
 
 def _training(settings: StreamSettings, blocks, gram, form) -> Training:
     """The training data of rows in blocks, without inputs."""
-    Y, weights, counts = (
-        np.concatenate([getattr(block, name) for block in blocks]) for name in ("Y", "weights", "counts")
-    )
+    names = ("Y", "weights", "used")
+    Y, weights, used = (np.concatenate([getattr(block, name) for block in blocks]) for name in names)
     if not len(Y):
         raise ValueError(
             "y has no observed entry with a positive weight, it contains only NaN; "
@@ -259,9 +260,9 @@ def _training(settings: StreamSettings, blocks, gram, form) -> Training:
         recipe=settings.recipe,
         y=None,
         X=None,
-        columns=np.flatnonzero(counts),
-        rows=np.flatnonzero(counts),
-        n_samples=len(counts),
+        columns=np.flatnonzero(used),
+        rows=np.flatnonzero(used),
+        n_samples=len(used),
         weights=weights,
         encoded=encoded,
         form=form,

@@ -1,4 +1,4 @@
-"""What a fit refuses or warns of, whatever the data come from."""
+"""Errors and warnings of fits from all sources of data."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def gap_message(spec: Spec, gap, n_iter, remedy) -> str:
 
 
 def warn_not_converged(spec: Spec, message):
-    """The one place where a fit says that it is not solved to its tolerance."""
+    """Warn that a fit is not solved to its tolerance."""
     warn(f"{spec.name}: {message}", ConvergenceWarning)
 
 
 def check_regressor(regressor):
     """Raise unless it is a regressor of scikit-learn, an object and not a class."""
     if isinstance(regressor, type) or not hasattr(regressor, "fit") or not is_regressor(regressor):
-        called = f"; pass {regressor.__name__}()" if isinstance(regressor, type) else ""
-        raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {regressor!r}{called}")
+        remedy = f"; pass {regressor.__name__}()" if isinstance(regressor, type) else ""
+        raise TypeError(f"regressor must be a regressor of scikit-learn or None, got {regressor!r}{remedy}")

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.validation import warn
-from .distributed import by_blocks, is_dask
+from .distributed import is_dask, map_blocks_lazily
 from .forms import DataForm
 from .inputs import check_inputs
 from .state import LeaveOneOutMachines, RegressorState, State
@@ -46,7 +46,7 @@ class FittedMachine:
     def coordinates(self, X):
         """Predicted coordinates (m, d) in the space of the outputs; of a Dask collection lazily, block by block."""
         if is_dask(X):
-            return by_blocks(self.coordinates, X)
+            return map_blocks_lazily(self.coordinates, X)
         return self.state.coordinates(self.check_inputs(X))
 
     def encode(self, y):

@@ -62,55 +62,54 @@ class MemorySource(DataSource):
         return spec.steps.prepare(spec, self.read(spec))
 
     def read(self, spec: Spec, output_space=None) -> Samples:
-        """Checked samples; a warning names outputs that no sample has observed.
+        """As ``read_samples``; a warning names outputs that no sample has observed."""
+        samples = self.read_samples(spec, output_space)
+        unobserved = samples.space.unobserved_mask(samples.y[samples.rows])
+        warn_unobserved(spec, samples.space, unobserved, samples.form)
+        return samples
+
+    def read_samples(self, spec: Spec, output_space=None) -> Samples:
+        """Checked samples; settings, which cost little to check, are checked first.
 
         output_space : in place of the estimator's own
         """
-        samples = read_samples(spec, self, output_space)
-        observed = samples.space.unobserved_mask(samples.y[samples.rows])
-        warn_unobserved(spec, samples.space, observed, samples.form)
+        if spec.regressor is not None:
+            raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
+        check_collected(self.X, "X")
+        check_collected(self.y, "y")
+        if is_dask(self.X) or is_dask(self.y):
+            raise ValueError(
+                "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
+                "where alpha='auto' and 'auto' in the loss stand for a search; elsewhere give X.compute(), y.compute()"
+            )
+        recipe, loss = spec.recipe(self.X), spec.loss
+        X, weights, form = self.read_rows(spec, _DTYPES[spec.precision])
+        y, weighted = spec.read_outputs(self.y), np.flatnonzero(weights > 0)
+        outputs = y if len(weighted) == len(y) else y[weighted]
+        check_range(outputs, deviations=loss.symmetric)
+        make_space = spec.output_space if output_space is None else output_space
+        encoded = EncodedOutputs.from_outputs(make_space(outputs, weights[weighted]), outputs)
+        check_range(encoded.Y, deviations=loss.symmetric)
+        spec.steps.check_encoded(loss, encoded)
+        solver = None if spec.alpha_per_output else spec.options.solver
+        is_float32 = has_float32_inputs(self.X)
+        precision, single = select_precision(
+            spec.precision, is_float32, recipe, encoded, weights[weighted], loss, solver
+        )
+        samples = Samples.from_data(replace(recipe, precision=precision), X, y, weights, encoded)
+        samples = replace(samples, form=replace(form, single=single))
+        if precision == "float64" or samples.recipe.features is not None:  # features are always float64
+            return samples.to_float64()
         return samples
 
     def read_rows(self, spec: Spec, dtype=np.float64) -> tuple[Any, np.ndarray, DataForm]:
         """Checked inputs, the weight (n,) of each sample, and the containers of the data."""
         require_outputs(spec, self.y)
         check_collected(self.y, "y")
-        index = next((given.index for given in (self.y, self.X) if hasattr(given, "iloc")), None)
+        index = next((frame.index for frame in (self.y, self.X) if hasattr(frame, "iloc")), None)
         X = check_inputs(spec.estimator, self.X, spec.input_kernels(self.X), reset=True, dtype=dtype)
         n = check_lengths(X, self.y)
         weights = np.ones(n)
         if self.sample_weight is not None:
             weights = _check_sample_weight(self.sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return X, weights, DataForm(FrameForm.from_outputs(self.y), index)
-
-
-def read_samples(spec: Spec, source: MemorySource, output_space=None) -> Samples:
-    """Check everything that can be checked cheaply, then read inputs and outputs.
-
-    output_space : in place of the estimator's own
-    """
-    if spec.regressor is not None:
-        raise ValueError("regressor has no path over alpha; set regressor=None, or search its own settings")
-    check_collected(source.X, "X")
-    check_collected(source.y, "y")
-    if is_dask(source.X) or is_dask(source.y):
-        raise ValueError(
-            "Dask collections go to fit of OperatorKernelRegressor, FunctionalRegressor and StructuredPredictor, "
-            "where alpha='auto' and 'auto' in the loss stand for a search; elsewhere give X.compute(), y.compute()"
-        )
-    recipe, loss = spec.recipe(source.X), spec.loss
-    X, weights, form = source.read_rows(spec, _DTYPES[spec.precision])
-    y, kept = spec.read_outputs(source.y), np.flatnonzero(weights > 0)
-    outputs = y if len(kept) == len(y) else y[kept]
-    check_range(outputs, deviations=loss.symmetric)
-    make_space = spec.output_space if output_space is None else output_space
-    encoded = EncodedOutputs.from_outputs(make_space(outputs, weights[kept]), outputs)
-    check_range(encoded.Y, deviations=loss.symmetric)
-    spec.steps.check_encoded(loss, encoded)
-    solver = None if spec.alpha_per_output else spec.options.solver
-    given = (recipe, encoded, weights[kept], loss, solver)
-    precision, single = select_precision(spec.precision, has_float32_inputs(source.X), *given)
-    samples = Samples.from_data(replace(recipe, precision=precision), X, y, weights, encoded)
-    samples = replace(samples, form=replace(form, single=single))
-    in_double = precision == "float64" or samples.recipe.features is not None  # features are always float64
-    return samples.to_float64() if in_double else samples

@@ -12,9 +12,9 @@ from ..data.functions import as_curves, curves_on_grid, has_points, read_functio
 from ..data.objects import as_numbers, kind_of
 from ..data.times import points_in
 from ..kernels import InputTable
-from .dates import with_days
+from .dates import list_names, with_days
 
-_FEW = 10  # names that an example has one by one
+_N_NAMES = 10  # names of columns that a message lists
 
 
 def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
@@ -30,12 +30,12 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     dtype : of rows of numbers for named kernels, or a list of accepted ones, the first being the default
     """
     check_collected(X, "X")
-    if _any(kernels, "accepts_any_input"):  # a transformer checks its inputs itself
+    if _any_has(kernels, "accepts_any_input"):  # a transformer checks its inputs itself
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     named = any(isinstance(kernel, str) for kernel in kernels)
     if _reads_columns(kernels, X):
-        return _columns(estimator, with_days(estimator, X, reset), reset, _all(kernels, "selects_by_name"))
+        return _read_columns(estimator, with_days(estimator, X, reset), reset, _all_have(kernels, "selects_by_name"))
     if has_points(X):
         X = as_curves(X)
     X = with_days(estimator, X, reset, single=named)
@@ -44,29 +44,29 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
         X = values if values.dtype.kind in "biuf" else list(values)
     if named:
         is_float32 = isinstance(like, np.ndarray) and like.dtype == np.float32
-        return _rows(estimator, X, kernels, reset, like.dtype if is_float32 else dtype)
-    return _objects(estimator, X, reset, like, gaps=_all(kernels, "accepts_missing"))
+        return _read_rows(estimator, X, kernels, reset, like.dtype if is_float32 else dtype)
+    return _read_objects(estimator, X, reset, like, gaps=_all_have(kernels, "accepts_missing"))
 
 
-def _any(kernels, flag) -> bool:
+def _any_has(kernels, flag) -> bool:
     return any(getattr(kernel, flag, False) for kernel in kernels)
 
 
-def _all(kernels, flag) -> bool:
+def _all_have(kernels, flag) -> bool:
     return all(getattr(kernel, flag, False) for kernel in kernels)
 
 
 def _reads_columns(kernels, X) -> bool:
     """Whether kernels take inputs by columns; a mixture cannot take a data frame."""
-    if _any(kernels, "reads_columns") and not _all(kernels, "reads_columns") and is_frame(X):
+    if _any_has(kernels, "reads_columns") and not _all_have(kernels, "reads_columns") and is_frame(X):
         raise ValueError(
             "kernel: kernels beside kernels.Columns or CategoricalKernel cannot take a data frame by its columns; put "
             "each into Columns([(kernel, names)])"
         )
-    return bool(kernels) and _all(kernels, "reads_columns")
+    return bool(kernels) and _all_have(kernels, "reads_columns")
 
 
-def _objects(estimator, X, reset, like, gaps):
+def _read_objects(estimator, X, reset, like, gaps):
     """Inputs of kernel objects: rows of numbers, curves, or a list of objects; gaps : whether X may have NaN."""
     if isinstance(X, (list, tuple)):
         numbers = _numbers_in(list(X), like)
@@ -74,7 +74,7 @@ def _objects(estimator, X, reset, like, gaps):
             return list(X)
         X = numbers
     if is_frame(X) or (getattr(X, "ndim", 0) == 2 and X.dtype.kind in "biuf"):
-        return _validated(estimator, X, reset, gaps, accept_sparse="csr", dtype=np.float64, order="C")
+        return _validate(estimator, X, reset, gaps, accept_sparse="csr", dtype=np.float64, order="C")
     if hasattr(X, "dtype") and X.dtype.kind in "biuf":
         options = {"ensure_2d": False, "allow_nd": True, "input_name": "X", "dtype": np.float64, "order": "C"}
         X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan", **options)
@@ -90,7 +90,7 @@ def _numbers_in(items, like):
     return as_numbers(items, row_types) if items else np.asarray(items)
 
 
-def _rows(estimator, X, kernels, reset, dtype):
+def _read_rows(estimator, X, kernels, reset, dtype):
     """Rows of numbers, for kernels by name; curves are the rows of their values."""
     _refuse_objects(X)
     if has_points(X):
@@ -103,7 +103,7 @@ def _rows(estimator, X, kernels, reset, dtype):
     if getattr(X, "ndim", 2) > 2:  # curves are rows of numbers to a kernel of vectors
         X = np.reshape(X, (len(X), -1))
     dtype = np.float64 if scipy.sparse.issparse(X) else dtype
-    X = _validated(estimator, X, reset, gaps=False, accept_sparse="csr", dtype=dtype, order="C")
+    X = _validate(estimator, X, reset, gaps=False, accept_sparse="csr", dtype=dtype, order="C")
     if reset and 0 < abs(X).max() < np.finfo(X.dtype).tiny:
         raise ValueError("X is too small for its precision; scale X, for example with StandardScaler")
     if "precomputed" in kernels and scipy.sparse.issparse(X):
@@ -115,15 +115,15 @@ def _rows(estimator, X, kernels, reset, dtype):
     return X
 
 
-def _columns(estimator, X, reset, by_name):
+def _read_columns(estimator, X, reset, by_name):
     """Inputs by columns: an array of numbers, an ``InputTable``, or a single column (n,)."""
     if isinstance(X, InputTable):
         return X
     if is_frame(X):
-        _remember_names(estimator, X, reset)
+        _record_names(estimator, X, reset)
         return InputTable.from_data(X) if reset else _in_order(InputTable.from_data(X), estimator, by_name)
     X = values_of(X)
-    names = None if reset else getattr(estimator, "X_names_", None)  # of the data frame that it was fitted to
+    names = None if reset else getattr(estimator, "X_names_", None)  # of the training data frame
     is_list = isinstance(X, (list, tuple))
     in_rows = is_list and any(map(_is_row, X))
     single_column = getattr(X, "ndim", 0) == 1 or (is_list and not in_rows)
@@ -132,7 +132,7 @@ def _columns(estimator, X, reset, by_name):
     if is_list and not in_rows:
         return list(X)
     X = _array_of_rows(X) if is_list else X
-    return X if X.ndim != 2 else _table(estimator, X, reset, names)
+    return X if X.ndim != 2 else _read_table(estimator, X, reset, names)
 
 
 def _array_of_rows(rows):
@@ -141,7 +141,7 @@ def _array_of_rows(rows):
     return np.array(rows, dtype=object) if numbers is None else numbers
 
 
-def _table(estimator, X, reset, names):
+def _read_table(estimator, X, reset, names):
     """A two-dimensional array as a table, unless it has numbers and no names."""
     if X.dtype.kind in "biuf":
         options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
@@ -152,24 +152,24 @@ def _table(estimator, X, reset, names):
 
 
 def _in_order(table, estimator, by_name):
-    """The columns of the training inputs in their order; kernels that look them up by name take what there is."""
-    wanted = getattr(estimator, "X_names_", None)
-    if wanted is None:
+    """The columns of the training inputs in their order; kernels that select columns by name take the whole table."""
+    names = getattr(estimator, "X_names_", None)
+    if names is None:
         return table
-    missing = [name for name in wanted if name not in table.names]
+    missing = [name for name in names if name not in table.names]
     if missing and by_name:
         return table
     if missing:
-        raise ValueError(f"X has no column {missing[0]!r}, which the training inputs had; give columns {list(wanted)}")
-    return table.take([table.names.index(name) for name in wanted])
+        raise ValueError(f"X has no column {missing[0]!r}, which the training inputs had; give columns {list(names)}")
+    return table.take([table.names.index(name) for name in names])
 
 
-def _remember_names(estimator, X, reset):
-    """With reset keep the names of a data frame; else kernels look for those that they need."""
+def _record_names(estimator, X, reset):
+    """With reset record the names of a data frame; otherwise kernels select the columns that they need."""
     names = tuple(X.columns)
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"X has {names.count(twice[0])} columns named {twice[0]!r}; give each a name of its own")
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise ValueError(f"X has {names.count(repeated[0])} columns named {repeated[0]!r}; give each a name of its own")
     mixed = len({isinstance(name, str) for name in names}) > 1  # which scikit-learn refuses
     if reset:
         estimator.X_names_, estimator.n_features_in_ = names, len(names)
@@ -181,8 +181,8 @@ def _is_row(item):
     return isinstance(item, (list, tuple, np.ndarray))
 
 
-def _validated(estimator, X, reset, gaps, **options):
-    """What scikit-learn makes of X; what to do about columns that are not numbers, and about NaN, is said.
+def _validate(estimator, X, reset, gaps, **options):
+    """X as checked by scikit-learn; errors name a kernel for columns that are not numbers, and a remedy for NaN.
 
     gaps : whether X may have NaN
     """
@@ -190,10 +190,10 @@ def _validated(estimator, X, reset, gaps, **options):
     try:
         X = validate_data(estimator, X, reset=reset, ensure_all_finite="allow-nan", **options)
     except (TypeError, ValueError) as error:
-        example = _example(X) if is_frame(X) else None
-        if example is None:
+        suggestion = _suggest_kernel(X) if is_frame(X) else None
+        if suggestion is None:
             raise
-        raise ValueError(f"X must be numbers for this kernel. {example}") from error
+        raise ValueError(f"X must be numbers for this kernel. {suggestion}") from error
     _refuse_gaps(X, gaps, names)
     return X
 
@@ -205,7 +205,8 @@ def _refuse_gaps(X, gaps, names=None):
         return
     where = ""
     if names is not None:
-        where = f" in the columns {_listed([repr(name) for name, gap in zip(names, np.isnan(X).any(axis=0)) if gap])}"
+        columns = [repr(name) for name, has_gap in zip(names, np.isnan(X).any(axis=0)) if has_gap]
+        where = f" in the columns {list_names(columns, _N_NAMES)}"
     raise ValueError(
         f"X contains NaN{where}, and this kernel takes rows without gaps; fill them, for example with "
         "make_pipeline(SimpleImputer(), model) of scikit-learn, or drop these rows; for curves with gaps use "
@@ -213,13 +214,8 @@ def _refuse_gaps(X, gaps, names=None):
     )
 
 
-def _listed(names):
-    """The first of some names, and how many there are beside."""
-    return ", ".join(names[:_FEW]) + f" and {len(names) - _FEW} more" * (len(names) > _FEW)
-
-
-def _example(X):
-    """The kernel for a data frame with columns that are not numbers; None where all are."""
+def _suggest_kernel(X):
+    """A sentence with the kernel for a data frame with columns that are not numbers; None where all are numbers."""
     table = InputTable.from_data(X)
     kinds: dict = {"numbers": [], "functions": [], "others": []}
     for name, column in zip(table.names, table.columns, strict=True):
@@ -227,23 +223,30 @@ def _example(X):
         kinds["functions" if functions else "others" if column.dtype == object else "numbers"].append(name)
     if len(kinds["numbers"]) == len(table.names):
         return None
-    every = f"[name for name in X.columns if name not in {kinds['functions'] + kinds['others']!r}]"
-    parts = [f"('rbf', {kinds['numbers'] if len(kinds['numbers']) <= _FEW else every})"] if kinds["numbers"] else []
+    others = f"[name for name in X.columns if name not in {kinds['functions'] + kinds['others']!r}]"
+    parts = (
+        [f"('rbf', {kinds['numbers'] if len(kinds['numbers']) <= _N_NAMES else others})"] if kinds["numbers"] else []
+    )
     parts += [f"(kernels.L2(), {name!r})" for name in kinds["functions"]]
     parts += [f"(kernels.CategoricalKernel(), {kinds['others']!r})"] if kinds["others"] else []
-    odd = _listed([repr(name) for name in kinds["functions"] + kinds["others"]])
+    columns = list_names([repr(name) for name in kinds["functions"] + kinds["others"]], _N_NAMES)
     dated = [repr(name) for name, column in zip(table.names, table.columns, strict=True) if _are_dates(column)]
-    dates = f" Convert the dates in {_listed(dated)}, which are text, with pandas.to_datetime." if dated else ""
+    dates = (
+        f" Convert the dates in {list_names(dated, _N_NAMES)}, which are text, with pandas.to_datetime."
+        if dated
+        else ""
+    )
     return (
-        f"The columns {odd} are not numbers.{dates} Give each kind of column a kernel of its own, with "
+        f"The columns {columns} are not numbers.{dates} Give each kind of column a kernel of its own, with "
         f"from hilbertlearn import kernels: kernel=kernels.Columns([{', '.join(parts)}])"
     )
 
 
 def _are_dates(column):
     """Whether a column holds dates as text."""
-    found = points_in(column) if column.dtype == object and all(isinstance(cell, str) for cell in column) else None
-    return found is not None and found[1] is not None
+    is_text = column.dtype == object and all(isinstance(cell, str) for cell in column)
+    points = points_in(column) if is_text else None
+    return points is not None and points[1] is not None  # the second is the origin of dates
 
 
 def _values_of_curves(estimator, X, reset):
@@ -251,21 +254,22 @@ def _values_of_curves(estimator, X, reset):
     curves = curves_on_grid(X) if not hasattr(X, "data_matrix") else read_functions(X, name="X")[0]
     if reset:
         estimator.X_axes_ = curves.axes
-    known = getattr(estimator, "X_axes_", curves.axes)
-    as_many = [len(axis) for axis in known] == [len(axis) for axis in curves.axes]
-    if as_many and not all(map(same_points, known, curves.axes)):
-        seen, wanted = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, known))
+    training = getattr(estimator, "X_axes_", curves.axes)
+    has_same_shape = [len(axis) for axis in training] == [len(axis) for axis in curves.axes]
+    if has_same_shape and not all(map(same_points, training, curves.axes)):
+        ranges = (", ".join(f"[{axis[0]:g}, {axis[-1]:g}]" for axis in axes) for axes in (curves.axes, training))
+        given, expected = ranges
         raise ValueError(
             "X must be curves on the grid of the training inputs, or irregular ones with the same domain; got "
-            f"points of {seen} in place of {wanted}"
+            f"points of {given} in place of {expected}"
         )
     return curves.values
 
 
 def _refuse_objects(X):
-    """Say which kernel to take for inputs that kernels by name cannot: numpy would look into some of them."""
-    single = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
-    if not single or getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
+    """Raise for inputs that are objects, and name a kernel for them; numpy would convert some of them."""
+    is_sequence = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
+    if not is_sequence or getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
         return
     for x in {type(x): x for x in X}.values():  # one of each type
         kind = kind_of(x)

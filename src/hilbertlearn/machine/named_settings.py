@@ -1,4 +1,4 @@
-"""Settings given by name, whose own settings can be set all the same."""
+"""Nested settings of objects that are given by name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REMEDIES = {
 class NamedSettings(BaseEstimator):
     """An estimator whose ``set_params(loss__kappa=0.1)`` is understood where ``loss`` is a name."""
 
-    # for each setting the function that makes an object of its name
+    # for each setting the function that creates an object from its name
     _by_name: dict = {
         "loss": as_loss,
         "operator": operator_from_name,
@@ -37,25 +37,34 @@ class NamedSettings(BaseEstimator):
     def set_params(self, **params):
         """Set settings of the estimator, as ``alpha``, and of objects in it, as ``loss__kappa``.
 
-        What is given by name becomes the object behind it: ``loss="huber"`` and ``loss__kappa=0.1`` is ``Huber(0.1)``.
+        A name is replaced by its object: ``loss="huber"`` and ``loss__kappa=0.1`` is ``Huber(0.1)``.
+
+        Parameters
+        ----------
+        **params : settings
+            By name, nested ones as ``component__setting``.
+
+        Returns
+        -------
+        self : object
         """
-        own: dict = {}
-        inner: dict = defaultdict(dict)
+        plain: dict = {}
+        nested: dict = defaultdict(dict)
         for key, value in params.items():
-            name, nested, setting = key.partition("__")
-            if nested and name in self._get_param_names():
-                inner[name][setting] = value
+            name, separator, setting = key.partition("__")
+            if separator and name in self._get_param_names():
+                nested[name][setting] = value
             else:
-                own[key] = value
-        super().set_params(**own)
-        for name, settings in inner.items():
-            behind = self._object_of(name, settings)
-            behind.set_params(**settings)
-            setattr(self, name, behind)
+                plain[key] = value
+        super().set_params(**plain)
+        for name, settings in nested.items():
+            component = self._component(name, settings)
+            component.set_params(**settings)
+            setattr(self, name, component)
         return self
 
-    def _object_of(self, name, settings):
-        """The object that a setting is, or that stands behind its name."""
+    def _component(self, name, settings):
+        """The object of a setting, created where the setting is a name."""
         value = getattr(self, name)
         if hasattr(value, "set_params") and not isinstance(value, type):
             return value

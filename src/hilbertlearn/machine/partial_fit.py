@@ -10,32 +10,29 @@ from ..data.streams import Batch
 from ..losses import as_loss
 from .base import KernelMachine
 from .batch_state import RunningSums
-from .batches import add_rows, begin, check_batch_settings, solve_sums
+from .batches import add_rows, check_batch_settings, solve_sums, start_sums
 from .spec import Spec
 
 
 def _check_takes_batches(estimator):
     """Raise an AttributeError that says why not where ``partial_fit`` cannot work."""
     setting, name = estimator.feature_map, type(estimator).__name__
-    why = ""
+    alpha_per_output = getattr(estimator, "alpha_per_output", False)
+    reason = ""
     if setting is None or isinstance(setting, str):
-        why = "needs feature_map=: a number of landmarks, features.Landmarks(), RandomFeatures() or a transformer"
+        reason = "needs feature_map=: a number of landmarks, features.Landmarks(), RandomFeatures() or a transformer"
     elif not _is_squared(estimator.loss):
-        why = "is for loss='squared'; other losses take fit(source), see hilbertlearn.streams"
-    elif getattr(estimator, "regressor", None) is not None or estimator.manifold or _has_own_alphas(estimator):
-        why = "requires regressor=None, manifold=0 and alpha_per_output=False"
-    if why:
-        raise AttributeError(f"{name}.partial_fit {why}")
-
-
-def _has_own_alphas(estimator) -> bool:
-    return bool(getattr(estimator, "alpha_per_output", False))
+        reason = "is for loss='squared'; other losses take fit(source), see hilbertlearn.streams"
+    elif getattr(estimator, "regressor", None) is not None or estimator.manifold or alpha_per_output:
+        reason = "requires regressor=None, manifold=0 and alpha_per_output=False"
+    if reason:
+        raise AttributeError(f"{name}.partial_fit {reason}")
 
 
 def _is_squared(loss) -> bool:
     try:
         return as_loss(loss).quadratic
-    except (TypeError, ValueError):  # fit will say what is wrong with it
+    except (TypeError, ValueError):  # fit raises it again
         return False
 
 
@@ -47,7 +44,7 @@ class BatchMachine(KernelMachine):
     _by_passes_ = False  # whether a source was read several times, of which there are no sums
 
     def spec(self, y=None) -> Spec:
-        return self._make_spec(takes_batches=True)
+        return Spec.from_estimator(self, takes_batches=True)
 
     @available_if_checked(_check_takes_batches)
     @transactional_update
@@ -82,7 +79,7 @@ class BatchMachine(KernelMachine):
         batch, spec = Batch(X, y, sample_weight), self.spec(y)
         check_batch_settings(spec)
         self._check_continues(spec, X)
-        sums = begin(spec, batch, passes=False) if self._accumulated_ is None else self._accumulated_
+        sums = start_sums(spec, batch, passes=False) if self._accumulated_ is None else self._accumulated_
         self.keep(solve_sums(spec, add_rows(spec, sums, [batch])))
 
     def keep(self, result):

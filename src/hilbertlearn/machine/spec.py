@@ -15,7 +15,7 @@ from ..losses import Loss, as_loss
 from ..training import PRECISIONS, Options, Recipe, check_alpha, kernel_terms
 from .steps import FitSteps
 
-_CENTERS = (True, False)
+_BOOLEANS = (True, False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +51,13 @@ class Spec:
 
     @classmethod
     def from_estimator(cls, estimator, **differences) -> Spec:
-        """Check the plain settings of an estimator.
+        """The checked settings of an estimator.
 
         Parameters
         ----------
         estimator : KernelMachine
-        **differences : fields that differ from the estimator's settings
+        **differences : fields that differ from the estimator's settings and methods, and from the default steps;
+            ``centers``, the values that ``center`` may have, by default True and False
         """
 
         def setting(name, default):
@@ -67,10 +68,17 @@ class Spec:
         check_number(estimator.max_iter, "max_iter", integer=True)
         check_choice(estimator.solver, "solver", solvers.NAMES)
         precision = check_choice(setting("precision", "float64"), "precision", PRECISIONS)
-        check_choice(estimator.center, "center", differences.pop("centers", _CENTERS))
-        per_output = check_choice(setting("alpha_per_output", False), "alpha_per_output", _CENTERS)
+        check_choice(estimator.center, "center", differences.pop("centers", _BOOLEANS))
+        per_output = check_choice(setting("alpha_per_output", False), "alpha_per_output", _BOOLEANS)
         manifold = check_number(setting("manifold", 0.0), "manifold", strict=False)
         loss = snapshot(as_loss(estimator.loss))
+        progress = Progress(type(estimator).__name__, estimator.verbose)
+        functions = {
+            "read_outputs": estimator.read_outputs,
+            "output_space": estimator.output_space,
+            "batch_space": estimator.output_space,
+            "steps": FitSteps(),
+        }
         return cls(
             estimator=estimator,
             kernel=estimator.kernel,
@@ -80,14 +88,14 @@ class Spec:
             loss=loss,
             alpha=estimator.alpha,
             center=estimator.center,
-            options=make_options(estimator),
+            options=Options(estimator.solver, estimator.tol, estimator.max_iter, progress),
             feature_map=_check_feature_map(setting("feature_map", None), loss),
             precision=precision,
             graph=setting("graph", None),
             manifold=manifold,
             alpha_per_output=per_output,
             regressor=setting("regressor", None),
-            **differences,
+            **{**functions, **differences},
         )
 
     @property
@@ -100,7 +108,7 @@ class Spec:
         candidates = self.candidate_kernels(X)
         pairs = kernel_terms(candidates[0], self.operator)
         kernels.check_kernel_params([kernels.scalar_kernel(kernel) for kernel, _ in pairs], self.kernel_params)
-        several = len(candidates) > 1
+        is_selected = len(candidates) > 1
         return Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,
@@ -109,8 +117,8 @@ class Spec:
             space=self.output_space,
             graph=self.graph,
             manifold=self.manifold,
-            kernel_candidates=tuple(snapshot(kernel) for kernel in candidates) if several else (),
-            operator_candidates=self.operators if several else (),
+            kernel_candidates=tuple(snapshot(kernel) for kernel in candidates) if is_selected else (),
+            operator_candidates=self.operators if is_selected else (),
             features=self.feature_map,
         )
 
@@ -138,12 +146,6 @@ class Spec:
     def input_kernels(self, X=None) -> list:
         """The scalar kernels, settings, that inputs are read for."""
         return [snapshot(kernels.scalar_kernel(kernel)) for kernel, _ in self.terms(X)]
-
-
-def make_options(estimator) -> Options:
-    """How problems of an estimator are solved."""
-    progress = Progress(type(estimator).__name__, estimator.verbose)
-    return Options(estimator.solver, estimator.tol, estimator.max_iter, progress)
 
 
 def _check_feature_map(setting, loss: Loss):

@@ -1,4 +1,4 @@
-"""The steps of a fit, from samples to what was learnt. Estimators that differ in one override it."""
+"""The steps of a fit, from samples to a state. An estimator that differs in a step overrides it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .sources import MemorySource
     from .spec import Spec
 
-_LARGEST_ROUNDING = 1e-4  # relative error of a deformed kernel above which a warning is due
-_LARGEST_SHARED = 0.1  # the same for a kernel shared by several eigenvalues: manifold is effectively 10 % off there
+_LARGEST_ROUNDING = 1e-4  # relative error of a deformed kernel, from rounding, above which a fit warns
+_LARGEST_SHARED = 0.1  # the same for a kernel that several eigenvalues share: 10 % is a change of manifold by 10 %
 
 
 @dataclass(frozen=True, kw_only=True)

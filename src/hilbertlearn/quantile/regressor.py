@@ -18,6 +18,7 @@ from ..data.functions import IrregularFunctions, Layout, has_points, read_functi
 from ..losses import Pinball
 from ..machine.base import GridMixin, KernelMachine
 from ..machine.fitted import drop_unpredicted
+from ..machine.spec import Spec
 from ..metrics import d2_pinball
 from ..operators import Integral, as_learned
 from ..spaces import FunctionSpace, VectorSpace, function_space, output_scales, read_vectors
@@ -182,7 +183,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
             separate_outputs=automatic and not functions,
             scale=self.scale,
         )
-        spec = self._make_spec(
+        spec = Spec.from_estimator(
+            self,
             operator=None if automatic and not functions else self.operator,
             operators=("auto", *_SMOOTHER) if automatic and functions else (),
             excluded_kernels=("linear",),

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from ..decoders.candidates import sort_best_first
-from ..machine.distributed import of_each_block
+from ..machine.distributed import map_blocks
 from .candidate_pools import TIES
 
 
@@ -17,7 +17,7 @@ def best_of_blocks(search, X, candidates, k):
     search : function (X, candidates, k) with the same result for candidates in memory
     X : checked inputs
     """
-    results = of_each_block(candidates, _search_block, (search, X, k + TIES))
+    results = map_blocks(candidates, _search_block, (search, X, k + TIES))
     sizes = [size for size, _ in results]
     if not sum(sizes):
         raise ValueError("candidates is empty; give at least one candidate")

@@ -24,8 +24,9 @@ from ..data.objects import (
 )
 from ..losses import as_loss
 from ..machine.base import learnt
-from ..machine.distributed import by_blocks, is_dask
+from ..machine.distributed import is_dask, map_blocks_lazily
 from ..machine.partial_fit import BatchMachine
+from ..machine.spec import Spec
 from ..machine.state import blocks_of
 from ..output_losses import as_output_loss
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
@@ -314,7 +315,7 @@ class StructuredPredictor(BatchMachine):
     def spec(self, y=None):
         deferred = self.output_kernel is None and self.solver == "auto" and not self.center and not self.manifold
         steps = StructuredSteps(partial(self._space, probed=True) if deferred else None)
-        return self._make_spec(takes_batches=True, batch_space=self._batch_space, steps=steps)
+        return Spec.from_estimator(self, takes_batches=True, batch_space=self._batch_space, steps=steps)
 
     # ---------------------------------------------------------------- weights and scores
 
@@ -427,7 +428,7 @@ class StructuredPredictor(BatchMachine):
         if is_dask(X):
             if candidates_per_query is not None:
                 raise ValueError("candidates_per_query needs queries in memory; give candidates for all queries")
-            return by_blocks(partial(self.predict, candidates=candidates), X)
+            return map_blocks_lazily(partial(self.predict, candidates=candidates), X)
         given, X = X, self.machine_.check_inputs(X)
         scorer = OutputScorer(self.state_)
         rules = scorer.rules

@@ -18,7 +18,9 @@ from .._utils.validation import check_memory, warn
 from ..spaces import Space
 from ..spaces.sampling import Sampling
 
-_EXACT = 5000  # samples up to which feature_map="auto" uses Gram matrices: 200 MB, and a second for a Cholesky factor
+LARGEST_EXACT = (
+    5000  # samples up to which feature_map="auto" uses Gram matrices: 200 MB, and a second for a Cholesky factor
+)
 _SPEED = 2e10  # multiply-adds per second and core, of which fit times are estimated
 _LONG = 90.0  # seconds above which a warning says how long an exact fit may take
 _MOST_COPIES = 4  # copies of a sample, on average, that count as repetition; more mean discrete data
@@ -262,7 +264,7 @@ def resolve_feature_map(recipe: Recipe, n):
     given = recipe.features
     plain = not any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)
     if isinstance(given, str):
-        return features.Landmarks("auto") if n > _EXACT and plain else None
+        return features.Landmarks("auto") if n > LARGEST_EXACT and plain else None
     if given is not None and not plain:
         raise ValueError(
             "feature_map requires kernels whose values are numbers; set feature_map=None, or give another kernel"

@@ -6,13 +6,13 @@ from numpy.testing import assert_array_equal
 
 da = pytest.importorskip("dask.array")
 
-from hilbertlearn.machine.distributed import Blocks, by_blocks, is_dask  # noqa: E402
+from hilbertlearn.machine.distributed import Blocks, is_dask, map_blocks_lazily  # noqa: E402
 
 X, Y = np.arange(20.0).reshape(10, 2), np.arange(10.0)
 
 
 def blocks(y=Y, weights=None, check=lambda X: None):
-    return Blocks.of(da.from_array(X, chunks=(4, 2)), y, weights, check)
+    return Blocks.from_collections(da.from_array(X, chunks=(4, 2)), y, weights, check)
 
 
 def test_what_a_dask_collection_is():
@@ -34,7 +34,7 @@ def test_a_sample_has_distinct_rows_in_their_order():
 
 
 def test_sums_over_blocks():
-    total = blocks().summed(lambda batches, shared: sum(batch.y.sum() for batch in batches) * shared, 2.0)
+    total = blocks().sum(lambda batches, shared: sum(batch.y.sum() for batch in batches) * shared, 2.0)
     assert total == 2 * Y.sum()
 
 
@@ -55,6 +55,6 @@ def test_errors_name_the_block():
 
 
 def test_functions_are_applied_lazily():
-    lazy = by_blocks(lambda X: X[:, :1] + 1, da.from_array(X, chunks=(4, 2)))
+    lazy = map_blocks_lazily(lambda X: X[:, :1] + 1, da.from_array(X, chunks=(4, 2)))
     assert is_dask(lazy) and lazy.shape == (10, 1)
     assert_array_equal(lazy.compute(), X[:, :1] + 1)

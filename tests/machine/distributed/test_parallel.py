@@ -6,7 +6,7 @@ from hilbertlearn.machine.distributed import parallel
 
 
 def test_sums_are_added_in_order():
-    assert parallel.added([np.array([1.0]), np.array([2.0]), np.array([3.0])]).tolist() == [6.0]
+    assert parallel.add_parts([np.array([1.0]), np.array([2.0]), np.array([3.0])]).tolist() == [6.0]
 
 
 def test_workers_of_one_host_share_its_threads():
@@ -26,6 +26,6 @@ class Task:
 
 
 def test_the_result_is_that_of_the_first_part():
-    assert parallel._result([Task("finished", (7,)), Task("finished", (None,))]) == (7,)
-    assert parallel._result([Task("finished", (7,)), Task("finished", None)]) is None  # a part was interrupted
-    assert parallel._result([Task("finished", (7,)), Task("lost")]) is None
+    assert parallel._first_result([Task("finished", (7,)), Task("finished", (None,))]) == (7,)
+    assert parallel._first_result([Task("finished", (7,)), Task("finished", None)]) is None  # a part was interrupted
+    assert parallel._first_result([Task("finished", (7,)), Task("lost")]) is None

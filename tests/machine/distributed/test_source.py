@@ -57,13 +57,13 @@ def blocks_of(X, y, rows=130):
 
 def counting(monkeypatch):
     """A list that gets the outcome of each run on parts."""
-    outcomes, whole = [], parallel.on_parts
+    outcomes, whole = [], parallel.run_on_parts
 
     def counted(*arguments):
         outcomes.append(whole(*arguments))
         return outcomes[-1]
 
-    monkeypatch.setattr(parallel, "on_parts", counted)
+    monkeypatch.setattr(parallel, "run_on_parts", counted)
     return outcomes
 
 
@@ -303,7 +303,7 @@ def test_no_worker_is_left(monkeypatch):
 def test_an_error_of_one_part_is_told(client):
     blocks = [client.submit(np.full, 3, float(i), pure=False) for i in range(4)]
     with pytest.raises(ZeroDivisionError, match="on purpose"):
-        parallel.on_parts(client, blocks, _fails_in_part, None)
+        parallel.run_on_parts(client, blocks, _fails_in_part, None)
 
 
 def test_two_fits_at_the_same_time(client):

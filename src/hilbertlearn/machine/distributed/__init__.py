@@ -4,4 +4,4 @@ Rows stay on their workers; sums of r x r and r x d numbers travel. ``dask`` and
 collection of theirs is given.
 """
 
-from .blocks import Blocks, by_blocks, is_dask, of_each_block
+from .blocks import Blocks, is_dask, map_blocks, map_blocks_lazily

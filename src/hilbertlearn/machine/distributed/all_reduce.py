@@ -27,7 +27,7 @@ class AllReduce:
     async def total(self, k, turn, partial):
         """The sum of what all parts send in one turn; k : the number of the part that sends."""
         if self._ended is None and (turn != self.rounds or k in self._parts):
-            # a worker that came back has begun its task anew: these sums are of no use any more
+            # a worker that was restarted has begun its task again: these sums cannot be completed
             await self.end(_INTERRUPTED)
         if self._ended is not None:
             raise Interruption(self._ended)
@@ -49,7 +49,7 @@ class AllReduce:
         self._ended = self._ended or why
         if self._sum is not None and not self._sum.done():
             self._sum.set_exception(Interruption(self._ended))
-            self._sum.exception()  # seen, whether or not somebody waits
+            self._sum.exception()  # retrieved, so that asyncio does not report it where no part waits
 
     async def report(self, *report):
         """Store the progress of the first part."""

@@ -48,8 +48,8 @@ class Blocks:
     client: Any
 
     @classmethod
-    def of(cls, X, y, sample_weight, check: Callable) -> Blocks:
-        """Blocks of Dask collections; what is no collection but as long as X is cut like it.
+    def from_collections(cls, X, y, sample_weight, check: Callable) -> Blocks:
+        """Blocks of Dask collections; arrays in memory, as long as X, are split like X.
 
         check : function of a block's inputs that raises where they cannot be read
         """
@@ -57,17 +57,17 @@ class Blocks:
 
         client = current_client()
         named = {"X": _by_rows(X, "X")}
-        for name, part in (("y", y), ("sample_weight", sample_weight)):
-            if part is not None:
-                named[name] = _by_rows(part, name) if is_dask(part) else _split_like(named["X"], part, name)
-        for name, part in named.items():
-            _check_chunks(named["X"], part, name)
-        columns = [[None] * _number(named["X"])] * 3
+        for name, rows in (("y", y), ("sample_weight", sample_weight)):
+            if rows is not None:
+                named[name] = _by_rows(rows, name) if is_dask(rows) else _split_like(named["X"], rows, name)
+        for name, rows in named.items():
+            _check_chunks(named["X"], rows, name)
+        columns = [[None] * len(_lengths(named["X"]))] * 3
         for i, name in enumerate(("X", "y", "sample_weight")):
             if name in named:
                 columns[i] = list(np.ravel(np.asarray(named[name].to_delayed(), dtype=object)))
-        joined = dask.delayed(_joined, pure=False)
-        pieces = [joined(number, *parts) for number, parts in enumerate(zip(*columns, strict=True))]
+        make_batch = dask.delayed(_make_batch, pure=False)
+        pieces = [make_batch(number, *parts) for number, parts in enumerate(zip(*columns, strict=True))]
         pieces = pieces if client is None else client.compute(pieces)
         blocks = cls(pieces, np.empty(0, dtype=int), client)
         lengths = np.array(blocks.each(_check_block, dict.fromkeys(range(len(pieces)), check)), dtype=int)
@@ -76,49 +76,49 @@ class Blocks:
         return cls(pieces, lengths, client)
 
     def each(self, function, arguments: dict) -> list:
-        """``function(number, block, argument)`` of the blocks that have an argument, where they are; brought here."""
+        """Results of ``function(number, block, argument)`` for the blocks that have an argument, on their workers."""
         import dask
 
         if self.client is None:
             lazy = dask.delayed(function, pure=False)
-            return list(dask.compute(*(lazy(i, self.pieces[i], one) for i, one in arguments.items())))
+            return list(dask.compute(*(lazy(i, self.pieces[i], argument) for i, argument in arguments.items())))
         submit = partial(self.client.submit, function, pure=False)
-        return self.client.gather([submit(i, self.pieces[i], one) for i, one in arguments.items()])
+        return self.client.gather([submit(i, self.pieces[i], argument) for i, argument in arguments.items()])
 
-    def summed(self, partial: Callable, shared, report: Callable | None = None):
-        """The sum of ``partial(some blocks, shared)``, by a tree of tasks; report : see ``parallel``."""
+    def sum(self, partial: Callable, shared, report: Callable | None = None):
+        """The sum over all blocks of ``partial(blocks, shared)``, by a tree of tasks; report : see ``parallel``."""
         import dask
 
         if self.client is not None:
             return parallel.sum_over_parts(self.client, self.pieces, partial, shared, report)
         level = [dask.delayed(partial, pure=False)([piece], shared) for piece in self.pieces]
         while len(level) > 1:
-            level = [dask.delayed(parallel.added, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
+            level = [dask.delayed(parallel.add_parts, pure=False)(level[i : i + 2]) for i in range(0, len(level), 2)]
         return level[0].compute()
 
-    def on_parts(self, work: Callable, shared, report: Callable | None = None) -> parallel.PartsResult:
-        """``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``parallel``."""
+    def run_on_parts(self, work: Callable, shared, report: Callable | None = None) -> parallel.PartsResult:
+        """Run ``work(blocks of a worker, total, shared)`` on all workers at the same time, see ``parallel``."""
         if self.client is None:
             raise ValueError(
                 "losses other than the squared one take a running client on Dask collections, whose workers keep the "
                 "rows between iterations; use: from dask.distributed import Client; client = Client()"
             )
-        return parallel.on_parts(self.client, self.pieces, work, shared, report)
+        return parallel.run_on_parts(self.client, self.pieces, work, shared, report)
 
     def sample(self, number, random_state=0) -> Batch:
-        """A uniform sample of so many rows without replacement, in their order; all of them where there are no more."""
+        """A uniform sample of so many rows, or all rows, without replacement, in their order."""
         n = int(self.lengths.sum())
         rows = np.arange(n)
         if number < n:
             rows = np.sort(np.random.default_rng(random_state).choice(n, number, replace=False))
         ends = np.cumsum(self.lengths)
-        own = np.searchsorted(ends, rows, side="right")
-        taken = {int(k): rows[own == k] - (ends[k] - self.lengths[k]) for k in np.unique(own)}
-        return concatenate_batches(self.each(_taken, taken))
+        block = np.searchsorted(ends, rows, side="right")
+        positions = {int(k): rows[block == k] - (ends[k] - self.lengths[k]) for k in np.unique(block)}
+        return concatenate_batches(self.each(_take_rows, positions))
 
 
-def of_each_block(collection, function, shared) -> list:
-    """``function(block, shared)`` of each block of a collection, computed where the blocks are and brought here."""
+def map_blocks(collection, function, shared) -> list:
+    """``function(block, shared)`` of each block of a collection, computed on the workers of the blocks."""
     import dask
 
     client, lazy = current_client(), dask.delayed(function, pure=False)
@@ -129,10 +129,10 @@ def of_each_block(collection, function, shared) -> list:
     return client.gather(client.compute([lazy(piece, sent) for piece in pieces]))
 
 
-def by_blocks(function, X):
-    """A function of rows, applied lazily to each block of a Dask collection."""
+def map_blocks_lazily(function, X):
+    """A Dask collection of the results of a function of rows for each block of X."""
     if not hasattr(X, "chunks"):
-        return X.map_partitions(function, meta=_rows_of(function(_example(X)), 0))
+        return X.map_partitions(function, meta=_first_rows(function(_example_row(X)), 0))
     if any(len(sizes) > 1 for sizes in X.chunks[1:]):
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
     example = _array(function(np.zeros((1, *X.shape[1:]), dtype=X.dtype)))
@@ -147,8 +147,8 @@ def by_blocks(function, X):
     )
 
 
-def _example(X):
-    """A row such as a Dask data frame has; nothing is computed."""
+def _example_row(X):
+    """A row with the types of a Dask data frame; nothing is computed."""
     import pandas
 
     values = {name: 0 if kind.kind in "biuf" else "a" for name, kind in X.dtypes.items()}
@@ -165,11 +165,11 @@ def _array(outputs):
     return values.astype(object) if values.dtype.kind in "US" else values
 
 
-def _rows_of(outputs, number):
+def _first_rows(outputs, number):
     return outputs.iloc[:number] if hasattr(outputs, "iloc") else outputs[:number]
 
 
-def _joined(number, X, y, weights):
+def _make_batch(number, X, y, weights):
     """Run on a worker: a block of rows."""
     lengths = {
         name: _num_samples(part) for name, part in (("X", X), ("y", y), ("sample_weight", weights)) if part is not None
@@ -181,29 +181,17 @@ def _joined(number, X, y, weights):
 
 
 def _check_block(number, batch, check):
-    """Run on a worker: the number of rows, after a look at them."""
+    """Run on a worker: the number of rows, after the check of their inputs."""
     if _num_samples(batch.X):
-        with name_block_in_errors(number):
+        try:
             check(batch.X)
+        except ValueError as error:
+            raise ValueError(f"in block {number} of the rows: {error}") from error
     return _num_samples(batch.X)
 
 
-class name_block_in_errors:
-    """Errors of the values in a block say which it is."""
-
-    def __init__(self, number):
-        self.number = number
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, ValueError):
-            raise ValueError(f"in block {self.number} of the rows: {error}") from error
-
-
-def _taken(number, batch, rows):
-    """Run on a worker: some rows of its block."""
+def _take_rows(number, batch, rows):
+    """Run on a worker: rows of a block, by their positions."""
     return batch.take(rows)
 
 
@@ -219,23 +207,19 @@ def _by_rows(part, name):
     return part
 
 
-def _number(part) -> int:
-    return len(part.chunks[0]) if hasattr(part, "chunks") else part.npartitions
-
-
 def _lengths(part):
     """Lengths of blocks, as far as they are known without computing."""
     return part.chunks[0] if hasattr(part, "chunks") else (np.nan,) * part.npartitions
 
 
 def _check_chunks(X, part, name):
-    """Refuse rows that are cut differently; blocks of unknown length are compared when they are there."""
-    own, its = _lengths(X), _lengths(part)
-    differ = len(own) != len(its) or any(a != b for a, b in zip(own, its, strict=True) if np.isfinite(a + b))
-    if differ:
+    """Refuse other blocks of rows than those of X; blocks of unknown length are compared on the workers."""
+    expected, lengths = _lengths(X), _lengths(part)
+    pairs = zip(expected, lengths)
+    if len(expected) != len(lengths) or any(a != b for a, b in pairs if np.isfinite(a + b)):
         raise ValueError(
-            f"X and {name} must have the same blocks of rows, got chunks {_short(own)} of X and {_short(its)} of "
-            f"{name}; use {name}.rechunk, or X.repartition for data frames"
+            f"X and {name} must have the same blocks of rows, got chunks {_short(expected)} of X and {_short(lengths)} "
+            f"of {name}; use {name}.rechunk, or X.repartition for data frames"
         )
 
 
@@ -245,7 +229,7 @@ def _short(chunks):
 
 
 def _split_like(X, part, name):
-    """What is in memory, in blocks like those of X."""
+    """An array in memory as a Dask array with the blocks of X."""
     import dask.array
 
     lengths = _lengths(X)

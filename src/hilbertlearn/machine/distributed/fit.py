@@ -1,4 +1,4 @@
-"""The model of blocks of rows, fitted where they are, with settings selected from a sample that is brought here."""
+"""The model of blocks of rows, fitted on their workers, with settings selected from a sample of the rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...leave_one_out import Reservoir
 from ...training import Samples, is_searched
 from ...training.moments import MOST_PATTERNS, MomentSolution, is_diagonal
 from .blocks import Blocks
-from .parts import Job, Reader, moments_of, solve_part
+from .parts import Job, Reader, compute_moments, solve_part
 
-POOL = 10_000  # rows that are brought here to select kernel, landmarks and constants of the loss
+POOL = 10_000  # rows of the sample that selects kernel, landmarks and constants of the loss
 _EVALUATED = 4000  # of these rows, whose leave-one-out errors select alpha
 _SOLVERS = ("auto", "spectral", "splitting")
 
@@ -62,42 +62,42 @@ def fit_blocks(
 ) -> BlockFit:
     """The model of all rows.
 
-    samples : some of the rows
-    settings : selected with these
-    read : what reads a block
+    samples : a sample of the rows
+    settings : selected with this sample
+    read : function that reads a block
     alpha : a number, "auto" or a schedule
     """
     mixed = samples.mask is not None and not is_diagonal(settings.M)
     if settings.loss.quadratic and not mixed and selection.n_patterns(samples) <= MOST_PATTERNS:
         origin = mean_rows(samples.Y, samples.weights) if settings.recipe.center else np.zeros(samples.Y.shape[1])
         with options.progress.task("sums over blocks", total=1) as task:
-            moments = blocks.summed(moments_of, (read, origin), task.set_text)
+            moments = blocks.sum(compute_moments, (read, origin), task.set_text)
             task.step()
         if not moments.has_gaps or is_diagonal(settings.M):
             rows = partial(_evaluated_rows, samples, settings)
             solved, trials = selection.solve_moments(moments, settings, rows, alpha, options.tol)
             return BlockFit(solved, settings, trials, "moments")
-    return _by_parts(blocks, samples, settings, read, alpha, options)
+    return _fit_by_parts(blocks, samples, settings, read, alpha, options)
 
 
 def _evaluated_rows(samples: Samples, settings: selection.StreamSettings) -> Reservoir:
     """Rows of the sample, with their features."""
-    some = samples.subsample(selection.draw_subsample(samples, min(_EVALUATED, len(samples.rows))))
-    Z = settings.kernel.training_gram(some.X)
-    return Reservoir(Z=Z, Y=some.Y, weights=some.weights, keys=np.empty(0), n_seen=len(some.rows))
+    part = samples.subsample(selection.draw_subsample(samples, min(_EVALUATED, len(samples.rows))))
+    Z = settings.kernel.training_gram(part.X)
+    return Reservoir(Z=Z, Y=part.Y, weights=part.weights, keys=np.empty(0), n_seen=len(part.rows))
 
 
-def _by_parts(
+def _fit_by_parts(
     blocks: Blocks, samples: Samples, settings: selection.StreamSettings, read: Reader, alpha, options
 ) -> BlockFit:
-    """Other losses, by a solver on each worker; an alpha that the sample has chosen keeps its penalty."""
+    """The model of other losses, by a solver on each worker; a selected alpha keeps its penalty."""
 
     def solve(factor):
         smoother = settings if factor == 1 else settings.smoother(factor)
         solved = _solve_on_workers(blocks, samples, smoother, read, alpha, options)
         return BlockFit(solved, smoother, smoother.trials, "splitting")
 
-    return selection.step_back(solve, lambda found: found.solved.converged or not settings.is_selected)
+    return selection.step_back(solve, lambda fitted: fitted.solved.converged or not settings.is_selected)
 
 
 def _solve_on_workers(
@@ -118,4 +118,4 @@ def _solve_on_workers(
         max_iter=options.max_iter,
     )
     with options.progress.iterations("on all workers", options.tol, options.max_iter) as report:
-        return blocks.on_parts(solve_part, replace(job, reports=report is not None), report).result
+        return blocks.run_on_parts(solve_part, replace(job, reports=report is not None), report).result

@@ -16,7 +16,7 @@ from typing import Any
 from ..._utils.threads import limit_blas_threads
 from .all_reduce import AllReduce, Interruption
 
-_TRIES = 4
+_TRIES = 4  # attempts before a fit fails whose workers are lost
 _POLL_SECONDS = 0.5  # between checks of which workers are alive
 _PATIENCE = 15.0  # seconds to wait while there is no worker: a nanny restarts a lost one
 _FAN_IN = 8  # partial sums that one task adds
@@ -33,20 +33,20 @@ class PartsResult:
     n_tries: int = 1
 
 
-def on_parts(client, blocks, work: Callable, shared, report: Callable | None = None) -> PartsResult:
-    """``work(blocks of a part, total, shared)`` on every worker that has some of the blocks, all at the same time.
+def run_on_parts(client, blocks, work: Callable, shared, report: Callable | None = None) -> PartsResult:
+    """Run ``work(blocks of a part, total, shared)`` on every worker that has some of the blocks, all at the same time.
 
     blocks : futures
     work : a function that passes each sum over samples through ``total``, in the same order on all parts
     shared : what every worker is sent once
     report : function called here, every half second, with the last arguments of ``total.report`` of the first part
     """
-    for tried in range(1, _TRIES + 1):
+    for attempt in range(1, _TRIES + 1):
         addresses, groups = group_by_worker(client, blocks)
-        found = _attempt(client, addresses, groups, work, shared, report)
-        if found is not None:
-            return replace(found, n_tries=tried)
-    raise _lost_too_often(len(addresses))
+        result = _attempt(client, addresses, groups, work, shared, report)
+        if result is not None:
+            return replace(result, n_tries=attempt)
+    raise _make_lost_error(len(addresses))
 
 
 def sum_over_parts(client, blocks, partial: Callable, shared, report: Callable | None = None):
@@ -74,15 +74,15 @@ def sum_over_parts(client, blocks, partial: Callable, shared, report: Callable |
         ]
         parts = level
         while len(level) > 1:
-            some = range(0, len(level), _FAN_IN)
-            level = [client.submit(added, level[i : i + _FAN_IN], pure=False) for i in some]
+            starts = range(0, len(level), _FAN_IN)
+            level = [client.submit(add_parts, level[i : i + _FAN_IN], pure=False) for i in starts]
         try:
             if report is not None:
                 _watch(level[0], parts, report)
             return level[0].result()
-        except CancelledError:  # what was sent is lost
+        except CancelledError:  # the shared data are lost
             continue
-    raise _lost_too_often(len(addresses))
+    raise _make_lost_error(len(addresses))
 
 
 def _watch(future, parts, report):
@@ -95,7 +95,7 @@ def _watch(future, parts, report):
             wait(future, timeout=_POLL_SECONDS)
 
 
-def _lost_too_often(number):
+def _make_lost_error(number):
     return RuntimeError(
         f"workers were lost in each of {_TRIES} attempts, the last time {number} were there; look into the workers' "
         "logs (memory?), or give Dask more of them"
@@ -104,14 +104,14 @@ def _lost_too_often(number):
 
 def group_by_worker(client, blocks) -> tuple[list, list]:
     """Addresses of workers, and the blocks of each, in the order of each worker's first block."""
-    _wait_for(client, blocks)
+    _wait_for_blocks(client, blocks)
     where = client.who_has(blocks)
     groups: dict[str, list] = {}
     for block in blocks:
         holders = sorted(where.get(block.key, ()))
         if not holders:
-            return group_by_worker(client, blocks)  # lost since
-        address = min(holders, key=lambda one: len(groups.get(one, ())))
+            return group_by_worker(client, blocks)  # lost in the meantime
+        address = min(holders, key=lambda holder: len(groups.get(holder, ())))
         groups.setdefault(address, []).append(block)
     return list(groups), list(groups.values())
 
@@ -120,20 +120,20 @@ def _attempt(client, addresses, groups, work, shared, report) -> PartsResult | N
     """The result, None where a worker was lost."""
     from distributed import CancelledError
 
-    meeting = client.submit(AllReduce, len(groups), actor=True, workers=addresses[:1], pure=False)
+    actor_future = client.submit(AllReduce, len(groups), actor=True, workers=addresses[:1], pure=False)
     tasks = []
     try:
         sent = client.scatter(shared, broadcast=True, hash=False)
-        actor = meeting.result()
+        actor = actor_future.result()
         for k, (address, group) in enumerate(zip(addresses, groups, strict=True)):
             share = _n_workers_on_host(address, addresses)
             options: dict = {"workers": [address], "pure": False, "retries": 0}
-            tasks.append(client.submit(_part, work, k, actor, share, group, sent, **options))
-        look = None if report is None else _ProgressRelay(actor, report)
-        if not _finished(client, tasks, set(addresses), look):
+            tasks.append(client.submit(_run_part, work, k, actor, share, group, sent, **options))
+        poll = None if report is None else _ProgressRelay(actor, report)
+        if not _wait_for_tasks(client, tasks, set(addresses), poll):
             _release_waiting(actor)
             return None
-        result = _result(tasks)
+        result = _first_result(tasks)
         if result is None:
             return None
         n_sums, n_bytes = actor.travelled().result()
@@ -143,7 +143,7 @@ def _attempt(client, addresses, groups, work, shared, report) -> PartsResult | N
             raise
         return None
     finally:
-        client.cancel([*tasks, meeting])
+        client.cancel([*tasks, actor_future])
 
 
 class _ProgressRelay:
@@ -155,14 +155,14 @@ class _ProgressRelay:
     def __call__(self):
         try:
             report = self._actor.last_report().result(timeout=_POLL_SECONDS)
-        except (OSError, RuntimeError, TimeoutError):  # the meeting's worker is lost: the parts will find out
+        except (OSError, RuntimeError, TimeoutError):  # the actor's worker is lost, which the parts notice themselves
             return
         if report is not None and report != self._last:
             self._last = report
             self._report(*report)
 
 
-def _finished(client, tasks, addresses, look=None) -> bool:
+def _wait_for_tasks(client, tasks, addresses, poll=None) -> bool:
     """Wait until all tasks are done, polling in between; False when one of their workers is gone."""
     from distributed import wait
 
@@ -173,20 +173,20 @@ def _finished(client, tasks, addresses, look=None) -> bool:
         except TimeoutError:
             if not addresses <= set(client.nthreads()):
                 return False
-            if look is not None:
-                look()
-    if look is not None:
-        look()
+            if poll is not None:
+                poll()
+    if poll is not None:
+        poll()
     return True
 
 
-def _result(tasks):
+def _first_result(tasks):
     """The result of the first task, in a tuple; None where the parts were interrupted. Errors of parts are raised."""
     errors = [task.exception() for task in tasks if task.status == "error"]
     if errors:
         raise errors[0]
-    ended = [task.result() for task in tasks if task.status == "finished"]
-    return None if len(ended) < len(tasks) or not all(ended) else ended[0]
+    results = [task.result() for task in tasks if task.status == "finished"]
+    return None if len(results) < len(tasks) or not all(results) else results[0]
 
 
 def _release_waiting(actor):
@@ -197,17 +197,17 @@ def _release_waiting(actor):
         return
 
 
-def _part(work, k, meeting, share, group, shared):
+def _run_part(work, k, actor, share, group, shared):
     """Run on a worker: the work on its blocks, in a tuple; None if it was interrupted. The first part's is kept."""
     from distributed import secede
 
-    secede()  # it will wait for others: tasks that they wait for may need this thread
+    secede()  # it waits for other parts, whose tasks may need this thread
     try:
-        result = _with_limited_threads(work, share, group, _PartSums(meeting, k), shared)
+        result = _with_limited_threads(work, share, group, _PartSums(actor, k), shared)
     except Interruption:
         return None
     except BaseException as error:
-        meeting.end(f"a part of the samples failed: {error!r}").result()
+        actor.end(f"a part of the samples failed: {error!r}").result()
         raise
     return (result if k == 0 else None,)
 
@@ -215,28 +215,28 @@ def _part(work, k, meeting, share, group, shared):
 class _PartSums:
     """Sums over all parts, one after the other."""
 
-    def __init__(self, meeting, k):
-        self._meeting, self._k, self._n_sums = meeting, k, 0
+    def __init__(self, actor, k):
+        self._actor, self._k, self._n_sums = actor, k, 0
 
     def __call__(self, partial):
         self._n_sums += 1
-        return _answer(self._meeting, self._k, self._n_sums - 1, partial)
+        return _wait_for_sum(self._actor, self._k, self._n_sums - 1, partial)
 
     def report(self, *report):
         """Report the progress of the first part; the call does not wait for an answer."""
         if self._k == 0:
-            self._meeting.report(*report)
+            self._actor.report(*report)
 
 
-def _answer(meeting, k, turn, partial):
-    """The sum over all parts; an actor whose worker is gone never answers, and says so when it is asked again."""
+def _wait_for_sum(actor, k, turn, partial):
+    """The sum over all parts. An actor whose worker is lost never answers, so it is looked up from time to time."""
     try:
-        answer = meeting.total(k, turn, partial)
+        answer = actor.total(k, turn, partial)
         while True:
             try:
                 return answer.result(timeout=_POLL_SECONDS)
             except TimeoutError:
-                if not callable(meeting.total):  # to look for it raises where its worker is gone
+                if not callable(actor.total):  # the look-up raises where the worker is lost
                     raise
     except (OSError, RuntimeError) as error:
         raise Interruption(str(error)) from error
@@ -250,8 +250,8 @@ def _with_limited_threads(work, share, *arguments):
         return work(*arguments)
 
 
-def added(parts):
-    """Run on a worker: the sum of a few, in their order."""
+def add_parts(parts):
+    """Run on a worker: the sum of a few partial sums, in their order."""
     first, *others = parts
     for other in others:
         first = first + other
@@ -260,7 +260,7 @@ def added(parts):
 
 def _n_workers_on_host(address, addresses) -> int:
     """How many of the workers are on the same host as one."""
-    return sum(_host(one) == _host(address) for one in addresses)
+    return sum(_host(other) == _host(address) for other in addresses)
 
 
 def _host(address):
@@ -268,12 +268,12 @@ def _host(address):
 
 
 def _task_options(address):
-    """Options of tasks that belong on the worker with their data; where it is gone, another may run them."""
+    """Options of tasks for the worker with their data; if it is lost, another may run them."""
     return {"workers": [address], "allow_other_workers": True, "pure": False}
 
 
-def _wait_for(client, blocks):
-    """Until all blocks are there, computed again if need be."""
+def _wait_for_blocks(client, blocks):
+    """Wait until all blocks are computed, some of them again where workers were lost."""
     from distributed import wait
 
     missing_since = None

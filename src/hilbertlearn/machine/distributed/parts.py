@@ -23,7 +23,7 @@ from ...training.moments import MomentSolution
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """From a block as it was given to what problems are made of; every worker is sent one."""
+    """Function of a block of rows that returns its inputs, encoded outputs and weights; sent to every worker."""
 
     inputs: Callable  # inputs as given -> as the kernel takes them
     outputs: Callable  # outputs as given -> as the space takes them
@@ -31,7 +31,7 @@ class Reader:
     feature_map: FeatureMap
 
     def __call__(self, batch: Batch) -> tuple[Any, EncodedOutputs, np.ndarray]:
-        """Inputs, encoded outputs and weights of the rows that count."""
+        """Inputs, encoded outputs and weights of the rows with a positive weight and an output."""
         y = self.outputs(batch.y)
         encoded = EncodedOutputs.from_outputs(self.space, y)
         if encoded.sampling is not None:
@@ -47,7 +47,7 @@ class Reader:
         return X, encoded, weights
 
 
-def moments_of(batches, shared) -> Moments:
+def compute_moments(batches, shared) -> Moments:
     """Run on a worker: moments of its blocks, whose features are made a few rows at a time."""
     reader, origin = shared
     total = Moments.empty(reader.feature_map.n_components, origin)
@@ -65,13 +65,13 @@ class Job:
     """A problem of all rows, as every worker receives it."""
 
     reader: Reader
-    loss: Loss  # its settings numbers
+    loss: Loss  # with numbers for all constants
     alpha: Any  # a number or a schedule; None where the penalty, alpha times the sum of weights, is given
     penalty: float | None
     M: Any  # (d, d), or None
     center: bool
     n_outputs: int  # coordinates
-    pads: bool  # whether the loss sees what outputs have outside their space
+    pads: bool  # whether the loss includes the parts of outputs outside their space
     tol: float
     max_iter: int
     reports: bool = False  # whether the first part reports its iterations
@@ -79,7 +79,7 @@ class Job:
 
 def solve_part(batches, total, job: Job) -> MomentSolution:
     """Run on each worker at the same time: its rows of the one problem. All return the same."""
-    Z, Y, outside, weights = _joined(batches, job)
+    Z, Y, outside, weights = _read_part(batches, job)
     n_rows, mass = total(np.array([len(weights), weights.sum()]))
     loss, space, measure = job.loss, job.reader.space, job.reader.space.measure
     penalty = job.penalty if job.alpha is None else resolve_schedule(job.alpha, n_rows) * float(mass)
@@ -120,8 +120,8 @@ def solve_part(batches, total, job: Job) -> MomentSolution:
     )
 
 
-def _joined(batches, job: Job):
-    """Features, coordinates, what these leave out (or None) and weights of all rows of some blocks."""
+def _read_part(batches, job: Job):
+    """Features, coordinates, norms outside the space (or None) and weights of the rows of all blocks."""
     parts = [job.reader(batch) for batch in batches if _num_samples(batch.X)]
     number, start = sum(len(weights) for _, _, weights in parts), 0
     Z = np.empty((number, job.reader.feature_map.n_components))

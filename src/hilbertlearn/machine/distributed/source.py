@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from ... import features, selection
 from ..checks import gap_message, require_outputs, warn_not_converged, warn_unobserved
-from ..in_memory import DataSource, MemorySource, read_samples
+from ..in_memory import DataSource, MemorySource
 from ..inputs import check_inputs
 from ..spec import Spec
 from ..steps import FitResult
@@ -45,10 +45,10 @@ class DaskSource(DataSource):
             raise ValueError(f"{name} is not fitted in blocks; leave it at its default, or fit in memory")
         require_outputs(spec, self.y)
         check = _InputCheck(copy.copy(spec.estimator))
-        blocks = Blocks.of(self.X, self.y, self.sample_weight, check)
+        blocks = Blocks.from_collections(self.X, self.y, self.sample_weight, check)
         pool = blocks.sample(POOL)
         check_settings(spec.recipe(pool.X), spec.loss, spec.options.solver)
-        samples = read_samples(spec, MemorySource(*pool), spec.batch_space)
+        samples = MemorySource(*pool).read_samples(spec, spec.batch_space)
         automatic = isinstance(spec.feature_map, str)
         samples = samples.with_features(features.Landmarks("auto") if automatic else spec.feature_map)
         settings = selection.select_stream_settings(samples, spec.loss, spec.alpha, spec.options)
