@@ -266,7 +266,7 @@ def table8b(rows, shares):
     lines = []
     for density, by in itertools.product(BETAS, CHOSEN_BY.values()):
         lines.append([density, by, *line(rows, PAPER["margin", density, 0.95], network=density, by=by)])
-    return table(["density", "chosen by", *header(shares)], lines)
+    return table(["density", "selected by", *header(shares)], lines)
 
 
 def table9(rows, shares):

@@ -58,7 +58,7 @@ def split(target, n_train, n_test, rng):
 
 
 def chosen(X, Y, output_gamma, seed):
-    """For each of the two losses the pair (gamma, alpha) of least held-out error."""
+    """For each of the two losses the pair (gamma, alpha) of smallest cross-validated error."""
     median = kernels.resolve_gamma("rbf", "median", X)
     errors = np.zeros((2, len(GAMMAS), len(ALPHAS)))
     K_out = rbf_kernel(Y, gamma=output_gamma)

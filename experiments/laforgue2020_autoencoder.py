@@ -105,7 +105,7 @@ def summary(rows, epsilons):
                     f"{select(rows, stop, epsilon, 'seconds').mean():.1f}",
                 ]
             )
-    header = ["stopped at", "ε", "held-out error", "minus ε = 0", "training error", "sparsity (%)", "iterations"]
+    header = ["stopped at", "ε", "test error", "minus ε = 0", "training error", "sparsity (%)", "iterations"]
     return table([*header, "seconds"], lines)
 
 

@@ -144,7 +144,7 @@ def chosen_table(rows, pool):
         picked = chosen(rows, name)
         minus = ["", "", ""] if name == "ridge" else [percent(picked, f"top-{k}, {pool}", ridge) for k in TOP]
         lines.append([name, *(percent(picked, f"top-{k}, {pool}") for k in TOP), " / ".join(minus).strip(" /")])
-    return table([f"chosen, among {pool}", *(f"top-{k} (%)" for k in TOP), "minus ridge"], lines)
+    return table([f"selected, among {pool}", *(f"top-{k} (%)" for k in TOP), "minus ridge"], lines)
 
 
 def hindsight_table(rows, alphas):

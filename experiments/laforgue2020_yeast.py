@@ -126,7 +126,7 @@ def held_out_summary(grid):
                     f"{100 * saturation.mean():.0f}",
                 ]
             )
-    header = ["alpha allowed", "loss", "alpha", "ε or κ", "held-out error", "minus ridge"]
+    header = ["alpha allowed", "loss", "alpha", "ε or κ", "cross-validated error", "minus ridge"]
     return table([*header, "sparsity (%)", "saturation (%)"], lines)
 
 

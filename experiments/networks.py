@@ -157,7 +157,7 @@ def tables(rows):
             shown = [cell(values[method]) if method in values else "" for method in methods]
             lines.append([network, *shown, f"{cell(values[OURS] - values[best])} ({best})"])
         print(f"\n{task}: {metric}\n")
-        print(table(["network", *methods, "ours less the best"], lines))
+        print(table(["network", *methods, "ours minus the best"], lines))
     seconds = {(row["network"], row["task"]): row["seconds"] for row in rows if row["method"] == OURS}
     print("\nseconds of a fit:", ", ".join(f"{name}, {task} {value:.2g}" for (name, task), value in seconds.items()))
 

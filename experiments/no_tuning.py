@@ -84,7 +84,7 @@ def main():
         scores, seconds = ((column[f"{what}_ours"], column[f"{what}_theirs"]) for what in ("r2", "seconds"))
         cells = [with_error(values) for values in (*scores, scores[0] - scores[1])]
         lines.append([name, *cells, len(mine), f"{np.median(seconds[0]):.2f} / {np.median(seconds[1]):.2f}"])
-    header = ["data", "ours, as it comes", "GridSearchCV over KernelRidge", "difference", "splits", "seconds a fit"]
+    header = ["data", "median rule", "GridSearchCV over KernelRidge", "difference", "splits", "seconds per fit"]
     print(table(header, lines))
 
 
