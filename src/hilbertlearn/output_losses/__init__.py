@@ -3,7 +3,7 @@
 Decisions
 ---------
 - A loss computes the matrix of losses of two lists of outputs. ``check`` turns outputs into a canonical form once;
-  the loss and its decoder work on canonical outputs only, and ``restore`` gives users their own form back.
+  the loss and its decoder work on canonical outputs only, and ``restore`` converts them back.
 - A loss names its decoder (``decoder``). Losses without one decode over candidates.
 - Squares are whole here (``SquaredError``) and half in `losses`, as in the papers.
 - A sum of losses keeps outputs as users give them, because its parts may have different canonical forms.
@@ -46,13 +46,13 @@ __all__ = [
     "KernelLoss",
     "L2L1",
     "Logistic",
+    "LossMultiple",
+    "LossSum",
     "OutputLoss",
     "Pinball",
     "Rank",
-    "LossMultiple",
     "Spearman",
     "SquaredError",
-    "LossSum",
     "Wasserstein1d",
     "ZeroOne",
 ]
@@ -82,14 +82,14 @@ _NAMES = {
     "epsilon_absolute": EpsilonAbsolute,
     "edit": Edit,
     "diffusion": Diffusion,
-    # names that two of them have in `losses`
+    # names of two losses in `losses`
     "squared": SquaredError,
     "epsilon_insensitive": EpsilonAbsolute,
 }
 
 
 def as_output_loss(loss) -> OutputLoss:
-    """The loss of that name, the given loss object, or a ``CustomLoss`` of a callable ``(Z, Y) -> matrix``."""
+    """Return the loss of a name, a loss object itself, or a ``CustomLoss`` of a callable ``(Z, Y) -> matrix``."""
     if isinstance(loss, str):
         others = ", an object such as CostMatrix(C) or KernelLoss(kernel), or a callable (Z, Y) -> matrix"
         return _NAMES[check_choice(loss, "output_loss", tuple(_NAMES), others)]()

@@ -19,6 +19,17 @@ def as_floats(outputs):
         return None
 
 
+def as_matrix(outputs, expected):
+    """Outputs as floats (n, d), or a ValueError that states what is expected."""
+    matrix = as_floats(outputs)
+    if matrix is None:
+        kinds = sorted({type(item).__name__ for item in outputs})
+        raise ValueError(f"y must be {expected}, got a list of {', '.join(kinds)}")
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ValueError(f"y must be {expected}, got shape {matrix.shape}")
+    return matrix
+
+
 class OutputLoss(BaseEstimator):
     """A loss ``Delta(z, y)`` of predicting z where y is true; subclasses hold settings only.
 
@@ -50,7 +61,7 @@ class OutputLoss(BaseEstimator):
 
     decoder = "candidates"
     discrete = True
-    __array_ufunc__ = None  # so that numpy leaves the product of its numbers with a loss to the loss
+    __array_ufunc__ = None  # numpy numbers times a loss call ``__rmul__``
 
     def resolve(self, outputs) -> OutputLoss:
         """The loss with settings that depend on all outputs filled in, such as the list of labels.
@@ -68,7 +79,7 @@ class OutputLoss(BaseEstimator):
         return self
 
     def check(self, outputs):
-        """Canonical outputs, or a ValueError that states what outputs must be.
+        """Convert outputs to their canonical form; raise an error that states what outputs must be.
 
         Parameters
         ----------
@@ -83,7 +94,7 @@ class OutputLoss(BaseEstimator):
         return outputs
 
     def check_predictions(self, outputs):
-        """Canonical predictions, which may be more than outputs: scores for labels, for instance.
+        """Convert predictions to their canonical form. They may be of another kind than outputs, such as scores.
 
         Parameters
         ----------
@@ -98,14 +109,14 @@ class OutputLoss(BaseEstimator):
         return self.check(outputs)
 
     def restore(self, outputs, like):
-        """Outputs in the form in which users give them.
+        """Convert canonical outputs back to the form of the outputs of users.
 
         Parameters
         ----------
         outputs : list or array
             Canonical outputs.
         like : list or array
-            Outputs as users give them, whose form is taken over.
+            Outputs of users, whose form the result has.
 
         Returns
         -------
@@ -125,7 +136,7 @@ class OutputLoss(BaseEstimator):
         Returns
         -------
         list or array
-            All possible outputs; those given if the loss does not restrict them.
+            All possible outputs; `outputs` itself if the loss does not restrict them.
         """
         return outputs
 
@@ -175,7 +186,7 @@ class OutputLoss(BaseEstimator):
         return LossSum(self, other) if isinstance(other, OutputLoss) else NotImplemented
 
     def __radd__(self, other):
-        return self if isinstance(other, Real) and other == 0 else NotImplemented  # where ``sum`` starts
+        return self if isinstance(other, Real) and other == 0 else NotImplemented  # the start of ``sum``
 
     def __mul__(self, weight):
         return LossMultiple(self, _weight(weight)) if isinstance(weight, Real) else NotImplemented
@@ -287,5 +298,5 @@ class LossMultiple(_LossCombination):
 
 
 def _weight(weight):
-    check_number(weight, "the weight of an output loss", strict=False)
-    return weight
+    """Return the weight; raise an error unless it is a number >= 0."""
+    return check_number(weight, "the weight of an output loss", strict=False)

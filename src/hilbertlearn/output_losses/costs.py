@@ -10,14 +10,14 @@ import numpy as np
 from ..data.objects import distinct, take
 from .base import OutputLoss, as_floats
 
-_NAMED = 5  # labels that an error message lists
+_LISTED = 5  # number of labels that an error message lists
 
 
 class CostMatrix(OutputLoss):
     """``C[z, y]``, the cost of predicting z where y is true, for a finite set of labels.
 
-    Predictions are the best of all labels, seen in training or not. The loss also serves for outputs of any kind whose
-    losses are known beforehand: number the distinct outputs, give the numbers as y and the matrix of losses as C.
+    Predictions are the best of all labels, seen in training or not. For outputs of any kind whose losses are
+    known, number the distinct outputs, and give the numbers as y and the matrix of losses as C.
 
     Parameters
     ----------
@@ -52,29 +52,31 @@ class CostMatrix(OutputLoss):
     def resolve(self, outputs):
         labels = self.labels
         if callable(self.C) and labels is None:
-            labels = in_order(outputs)
-        C, labels = self.table(labels)
+            labels = sorted_labels(outputs)
+        C, labels = self._costs_and_labels(labels)
         return CostMatrix(C, labels)
 
     def check(self, outputs):
-        C, labels = self.table(self.labels)
-        return _check_numbers(outputs, C) if labels is None else positions(outputs, labels, "the labels of the costs")
+        C, labels = self._costs_and_labels(self.labels)
+        return (
+            _check_numbers(outputs, C) if labels is None else find_positions(outputs, labels, "the labels of the costs")
+        )
 
     def restore(self, outputs, like):
-        labels = self.table(self.labels)[1]
+        labels = self._costs_and_labels(self.labels)[1]
         return outputs if labels is None else [labels[i] for i in outputs]
 
     def all_outputs(self, outputs):
-        return np.arange(len(self.table(self.labels)[0]))
+        return np.arange(len(self._costs_and_labels(self.labels)[0]))
 
     def classes(self, outputs):
-        C, labels = self.table(self.labels)
+        C, labels = self._costs_and_labels(self.labels)
         return np.arange(len(C)) if labels is None else labels
 
     def __call__(self, Z, Y):
-        return self.table(self.labels)[0][np.ix_(Z, Y)]
+        return self._costs_and_labels(self.labels)[0][np.ix_(Z, Y)]
 
-    def table(self, labels):
+    def _costs_and_labels(self, labels):
         """The costs (c, c), and the list of their labels or None for numbers from 0 on."""
         labels = None if labels is None else list(labels)
         if labels is not None and len(distinct(labels)[0]) < len(labels):
@@ -86,7 +88,7 @@ class CostMatrix(OutputLoss):
             C = _costs_from_frame(C)
         if isinstance(C, dict):
             labels = _labels_of_dict(C) if labels is None else labels
-            C = _evaluate(partial(_entry, C), labels)
+            C = _evaluate(partial(_cost_from_dict, C), labels)
         elif callable(C):
             if labels is None:
                 raise ValueError("labels: a function of two labels needs them; give CostMatrix(function, labels=...)")
@@ -133,8 +135,8 @@ class Hierarchy(OutputLoss):
     def resolve(self, outputs):
         lengths, nodes = path_lengths(self.tree, self.weight)
         labels = nodes if self.labels is None else list(self.labels)
-        at = positions(labels, nodes, "the nodes of the hierarchy", "labels")
-        return CostMatrix(lengths[np.ix_(at, at)], labels)
+        rows = find_positions(labels, nodes, "the nodes of the hierarchy", "labels")
+        return CostMatrix(lengths[np.ix_(rows, rows)], labels)
 
     def check(self, outputs):
         return self.resolve(outputs).check(outputs)
@@ -162,19 +164,19 @@ def path_lengths(tree, weight=None):
     if not nodes:
         raise ValueError("tree has no nodes; give at least one")
     links = _links(tree, nodes, weight)
-    lengths, at, order = np.zeros((len(nodes), len(nodes))), {nodes[0]: 0}, [(nodes[0], None)]
+    lengths, row_of, order = np.zeros((len(nodes), len(nodes))), {nodes[0]: 0}, [(nodes[0], None)]
     for node, parent in order:  # grows during the loop: a node is appended after its parent
-        for child, length in _children(node, parent, links, at):
-            i = len(at)
-            lengths[i, :i] = lengths[:i, i] = lengths[at[node], :i] + length
-            at[child] = i
+        for child, length in _children(node, parent, links, row_of):
+            i = len(row_of)
+            lengths[i, :i] = lengths[:i, i] = lengths[row_of[node], :i] + length
+            row_of[child] = i
             order.append((child, node))
-    if len(at) < len(nodes):
-        apart = next(node for node in nodes if node not in at)
+    if len(row_of) < len(nodes):
+        unreached = next(node for node in nodes if node not in row_of)
         raise ValueError(
-            f"tree is not connected: no path from {nodes[0]!r} to {apart!r}; add the edges that are missing"
+            f"tree is not connected: no path from {nodes[0]!r} to {unreached!r}; add the edges that are missing"
         )
-    rows = [at[node] for node in nodes]
+    rows = [row_of[node] for node in nodes]
     return lengths[np.ix_(rows, rows)], nodes
 
 
@@ -202,6 +204,7 @@ def _children(node, parent, links, visited):
 
 
 def _edge_length(a, b, data, weight):
+    """Length of the edge between a and b with attributes `data`."""
     if weight is None:
         return 1.0
     if weight not in data:
@@ -214,8 +217,8 @@ def _edge_length(a, b, data, weight):
     return float(length)
 
 
-def in_order(outputs):
-    """Distinct outputs, sorted if possible, else in the order of their appearance."""
+def sorted_labels(outputs):
+    """Distinct labels among outputs, sorted if possible, else in the order of their appearance."""
     items = take(outputs, distinct(outputs)[0])
     items = items.tolist() if isinstance(items, np.ndarray) else items
     try:
@@ -248,7 +251,7 @@ def _evaluate(function, labels):
     return [[_cost(function(z, y), z, y) for y in labels] for z in labels]
 
 
-def _entry(costs, z, y):
+def _cost_from_dict(costs, z, y):
     """The cost of z where y is true from a dict; a pair in one order applies to both, a label has cost 0 for itself."""
     for a, b in ((z, y), (y, z)):
         if (a, b) in costs:
@@ -302,17 +305,17 @@ def _check_numbers(outputs, C):
     return labels.astype(int)
 
 
-def positions(outputs, labels, where, name="y"):
-    """Positions (n,) of outputs in the list of labels."""
-    at = {label: i for i, label in enumerate(labels)}
+def find_positions(outputs, labels, description, name="y"):
+    """Positions (n,) of outputs in the list of labels; description and name are for error messages."""
+    position_of = {label: i for i, label in enumerate(labels)}
     try:
-        missing = next((item for item in outputs if item not in at), None)
+        missing = next((item for item in outputs if item not in position_of), None)
     except TypeError:
         kinds = ", ".join(sorted({type(item).__name__ for item in outputs}))
-        raise ValueError(f"{name} must be labels, one of {where} each, got {kinds}") from None
+        raise ValueError(f"{name} must be labels, one of {description} each, got {kinds}") from None
     if missing is not None:
-        known = ", ".join(map(repr, labels[:_NAMED])) + (", ..." if len(labels) > _NAMED else "")
+        known = ", ".join(map(repr, labels[:_LISTED])) + (", ..." if len(labels) > _LISTED else "")
         raise ValueError(
-            f"{name} has {missing!r}, which is not among {where} ({known}); add it there, or correct {name}"
+            f"{name} has {missing!r}, which is not among {description} ({known}); add it there, or correct {name}"
         )
-    return np.array([at[item] for item in outputs], dtype=int)
+    return np.array([position_of[item] for item in outputs], dtype=int)

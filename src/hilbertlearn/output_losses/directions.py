@@ -65,11 +65,11 @@ class Diffusion(OutputLoss):
         if Y.ndim == 1:
             return Y
         norms = np.linalg.norm(Y, axis=1)
-        off = np.flatnonzero(np.abs(norms - 1) > 1e-6)  # more than rounding
-        if len(off):
+        invalid = np.flatnonzero(np.abs(norms - 1) > 1e-6)  # more than rounding
+        if len(invalid):
             raise ValueError(
-                f"y: Diffusion needs vectors of norm 1, but row {off[0]} has norm {norms[off[0]]:.6g} "
-                f"({len(off)} such rows); divide each row by its norm"
+                f"y: Diffusion needs vectors of norm 1, but row {invalid[0]} has norm {norms[invalid[0]]:.6g} "
+                f"({len(invalid)} such rows); divide each row by its norm"
             )
         return Y / norms[:, None]
 
@@ -86,11 +86,28 @@ class Diffusion(OutputLoss):
         return np.maximum(2 - 2 * kernel, 0.0)
 
     def fourier(self):
-        """Coefficients a of the kernel on the circle, ``k(z, y) = sum_l a_l cos(l (z - y))``."""
+        """Compute the coefficients of the kernel on the circle, ``k(z, y) = sum_l a_l cos(l (z - y))``.
+
+        Returns
+        -------
+        a : array of shape (l,)
+            Numbers >= 0 of sum one.
+        """
         return _spectrum(2, self.t)
 
     def zonal(self, d):
-        """Chebyshev coefficients of the kernel on the sphere in R^d, as a polynomial of the inner product."""
+        """Compute the kernel on the sphere as a polynomial of the inner product.
+
+        Parameters
+        ----------
+        d : int
+            Dimension of the vectors.
+
+        Returns
+        -------
+        coefficients : array of shape (l,)
+            Chebyshev coefficients of the polynomial.
+        """
         weights = _spectrum(d, self.t)
         return chebyshev.chebinterpolate(lambda s: _legendre_series(weights, s, d), len(weights) - 1)
 
@@ -108,9 +125,9 @@ def _spectrum(d, t):
 
 def _legendre_series(weights, s, d):
     """``sum_l weights_l P_l(s)``, P_l by its three-term recurrence."""
-    before, current = np.ones_like(s), s
-    total = weights[0] * before
+    previous, current = np.ones_like(s), s
+    total = weights[0] * previous
     for l, weight in enumerate(weights[1:], start=1):
         total = total + weight * current
-        before, current = current, ((2 * l + d - 2) * s * current - l * before) / (l + d - 2)
+        previous, current = current, ((2 * l + d - 2) * s * current - l * previous) / (l + d - 2)
     return total

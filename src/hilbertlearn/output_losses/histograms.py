@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 
 from .._utils.naming import unnamed_in_errors
-from .base import OutputLoss
-from .objects import as_matrix
+from .base import OutputLoss, as_matrix
 
 
 @unnamed_in_errors
 class _HistogramLoss(OutputLoss):
+    """A loss of histograms; rows are divided by their sums."""
+
     def check(self, outputs):
         histograms = as_matrix(outputs, "a matrix (n, bins) of histograms")
         if not np.isfinite(histograms).all():
@@ -21,9 +22,9 @@ class _HistogramLoss(OutputLoss):
             row = int(np.argmax(lowest < 0))
             raise ValueError(f"y: histograms must be non-negative, row {row} has the entry {lowest[row]:g}")
         sums = histograms.sum(axis=1)
-        wrong = np.abs(sums - 1) > 1e-6  # smaller deviations are rounding; rows are divided by their sums
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        invalid = np.abs(sums - 1) > 1e-6  # smaller deviations are rounding
+        if invalid.any():
+            row = int(np.argmax(invalid))
             raise ValueError(
                 f"y: histograms must sum to one, row {row} sums to {sums[row]:g}; divide rows by their sums"
             )
@@ -31,7 +32,7 @@ class _HistogramLoss(OutputLoss):
 
 
 class Hellinger(_HistogramLoss):
-    """``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``, the squared distance of histograms of that name.
+    """Squared Hellinger distance of histograms, ``1/sqrt(2) sum_k (sqrt(z_k) - sqrt(y_k))^2``.
 
     Outputs are rows of non-negative numbers that sum to 1.
 

@@ -16,9 +16,9 @@ class _MarginLoss(ScalarLoss):
     def check(self, outputs):
         Y = super().check(outputs)
         if not np.isin(Y, (-1, 1)).all():
-            seen = ", ".join(f"{value:g}" for value in np.unique(Y)[:5])
+            labels = ", ".join(f"{value:g}" for value in np.unique(Y)[:5])
             raise ValueError(
-                f"y: {type(self).__name__} needs labels -1 and 1, got {seen}; recode y, or take "
+                f"y: {type(self).__name__} needs labels -1 and 1, got {labels}; recode y, or take "
                 "output_loss='zero_one' for other labels"
             )
         return Y
@@ -84,8 +84,8 @@ class Logistic(_MarginLoss):
         return np.logaddexp(0.0, -np.multiply(z, y, dtype=float))
 
     def derivatives(self, z, y):
-        wrong = expit(-np.multiply(z, y, dtype=float))
-        return -y * wrong, wrong * (1 - wrong)
+        p = expit(-np.multiply(z, y, dtype=float))  # probability of the other label
+        return -y * p, p * (1 - p)
 
     def span(self, Y):
         return -10.0, 10.0  # probabilities 5e-5 and 1 - 5e-5

@@ -8,19 +8,8 @@ from .._utils.validation import check_number
 from ..data.objects import distinct
 from ..kernels import check_kernel, diagonal, gram
 from ..kernels.gram import PRECOMPUTED
-from .base import OutputLoss, as_floats
-from .costs import in_order, positions
-
-
-def as_matrix(outputs, expected):
-    """Outputs as floats (n, d), or a ValueError that states what is expected."""
-    matrix = as_floats(outputs)
-    if matrix is None:
-        kinds = sorted({type(item).__name__ for item in outputs})
-        raise ValueError(f"y must be {expected}, got a list of {', '.join(kinds)}")
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise ValueError(f"y must be {expected}, got shape {matrix.shape}")
-    return matrix
+from .base import OutputLoss, as_matrix
+from .costs import find_positions, sorted_labels
 
 
 class ZeroOne(OutputLoss):
@@ -52,9 +41,9 @@ class ZeroOne(OutputLoss):
 
     def check(self, outputs):
         if isinstance(outputs, np.ndarray) and outputs.dtype.kind == "f" and np.isnan(outputs).any():
-            raise ValueError("y has rows with some NaN; give whole rows, or rows of NaN for unknown outputs")
+            raise ValueError("y has rows with some NaN; give complete rows, or rows of NaN for unknown outputs")
         if self.labels is not None:
-            positions(outputs, list(self.labels), "the labels of ZeroOne")
+            find_positions(outputs, list(self.labels), "the labels of ZeroOne")
         return outputs
 
     def all_outputs(self, outputs):
@@ -63,7 +52,7 @@ class ZeroOne(OutputLoss):
     def classes(self, outputs):
         if self.labels is not None:
             return list(self.labels)
-        return in_order(outputs) if all(np.isscalar(item) for item in outputs) else None
+        return sorted_labels(outputs) if all(np.isscalar(item) for item in outputs) else None
 
     def __call__(self, Z, Y):
         items = [outputs + 0.0 if isinstance(outputs, np.ndarray) else outputs for outputs in (Z, Y)]  # -0.0 is 0.0
@@ -74,7 +63,7 @@ class ZeroOne(OutputLoss):
 class KernelLoss(OutputLoss):
     """``k(z, z) - 2 k(z, y) + k(y, y)``, the squared distance in the feature space of a kernel on the outputs.
 
-    Kernel dependency estimation. The kernel need not be normalised.
+    This is the loss of kernel dependency estimation. The kernel need not be normalised.
 
     Parameters
     ----------
@@ -119,8 +108,8 @@ class KernelLoss(OutputLoss):
 
     def __call__(self, Z, Y):
         cross = gram(self.kernel, Z, Y, gamma=self.gamma)
-        of_z, of_y = (diagonal(self.kernel, outputs, gamma=self.gamma) for outputs in (Z, Y))
-        return np.maximum(of_z[:, None] - 2 * cross + of_y, 0.0)
+        z_squares, y_squares = (diagonal(self.kernel, outputs, gamma=self.gamma) for outputs in (Z, Y))
+        return np.maximum(z_squares[:, None] - 2 * cross + y_squares, 0.0)
 
 
 class Edit(OutputLoss):
@@ -152,7 +141,7 @@ class Edit(OutputLoss):
         padded = np.zeros((len(Y), max(lengths, default=0)), dtype=np.uint32)
         for row, y in zip(padded, Y):
             row[: len(y)] = _codes(y)
-        return np.array([_distances(_codes(z), padded, lengths) for z in Z], dtype=float).reshape(len(Z), len(Y))
+        return np.array([_edit_distances(_codes(z), padded, lengths) for z in Z], dtype=float).reshape(len(Z), len(Y))
 
 
 class CustomLoss(OutputLoss):
@@ -195,10 +184,11 @@ class CustomLoss(OutputLoss):
 
 
 def _codes(text):
+    """Code points of a string."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
-def _distances(z, padded, lengths):
+def _edit_distances(z, padded, lengths):
     """Edit distances (n,) of the codes z from the rows of padded, whose lengths are given.
 
     The rows of Wagner and Fischer's table are computed for all strings at once. Insertions run along a row,

@@ -14,14 +14,15 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._utils.naming import unnamed_in_errors
-from .base import OutputLoss
-from .objects import as_matrix
+from .base import OutputLoss, as_matrix
 
 _ENTRIES = "entry j the rank of item j (metrics.ranks_from_order makes ranks of orders of items)"
 
 
 @unnamed_in_errors
 class _RankingLoss(OutputLoss):
+    """A loss whose predictions are rankings; canonical ones are the numbers 1 to M."""
+
     def restore(self, outputs, like):
         return outputs + (_lowest_rank(like) - 1)
 
@@ -76,10 +77,23 @@ class Rank(_RankingLoss):
         return losses / np.where(scale > 0, scale, 1.0) if self.normalize else losses
 
     def preferences(self, W, Y):
-        """G (m, M, M) for weights W (m, n): ``sum_u W[q, u] loss(z, Y[u])`` is a constant less half the sum of
-        ``G[q, i, j]`` over the pairs in which z puts i above j.
+        """Compute weighted preferences between items, from which the weighted loss of a ranking follows.
 
-        ``G[q] = sum_u w_u gamma(u) = R diag(w) B' - B diag(w) R'``, with R the ratings and B what is rated (M, n).
+        ``sum_u W[q, u] loss(z, Y[u])`` is a constant minus half the sum of ``G[q, i, j]`` over the pairs in which z
+        puts i above j. ``G[q] = sum_u w_u gamma(u) = R diag(w) B' - B diag(w) R'``, with the ratings R (M, n) and the
+        indicators B (M, n) of rated items.
+
+        Parameters
+        ----------
+        W : array of shape (m, n)
+            Weights of the outputs for m queries.
+        Y : array of shape (n, M)
+            Canonical outputs.
+
+        Returns
+        -------
+        G : array of shape (m, M, M)
+            Antisymmetric matrices.
         """
         R, B = _ratings(Y)
         if self.normalize:
@@ -90,15 +104,17 @@ class Rank(_RankingLoss):
 
     def _scale(self, Y):
         """Sum of all positive ``gamma(y)_ij`` (n,)."""
-        gaps = np.isnan(Y)
-        # ranks of y itself; missing ratings come first, so that their number is subtracted
-        ranks = rankdata(np.where(gaps, -np.inf, Y), axis=1) - gaps.sum(axis=1, keepdims=True)
-        centred = 2 * ranks - (~gaps).sum(axis=1, keepdims=True) - 1
-        return np.where(gaps, 0.0, Y * centred).sum(axis=1)
+        missing = np.isnan(Y)
+        # missing ratings have the lowest ranks, so that their number is subtracted
+        ranks = rankdata(np.where(missing, -np.inf, Y), axis=1) - missing.sum(axis=1, keepdims=True)
+        centred = 2 * ranks - (~missing).sum(axis=1, keepdims=True) - 1
+        return np.where(missing, 0.0, Y * centred).sum(axis=1)
 
 
 @unnamed_in_errors
 class _PermutationLoss(_RankingLoss):
+    """A loss of rankings without ties and missing items."""
+
     def check(self, outputs):
         scores = as_matrix(outputs, f"a matrix (n, items) of rankings, {_ENTRIES}")
         if not np.isfinite(scores).all():
@@ -142,7 +158,20 @@ class Kendall(_PermutationLoss):
         return (pairs - tau) / (2 * pairs) if items > 1 else tau
 
     def preferences(self, W, Y):
-        """G (m, M, M), with the meaning of ``Rank.preferences``: ``sum_u w_u sign(y_ui - y_uj)`` over pairs."""
+        """Compute weighted preferences between items, as ``Rank.preferences``.
+
+        Parameters
+        ----------
+        W : array of shape (m, n)
+            Weights of the outputs for m queries.
+        Y : array of shape (n, M)
+            Canonical outputs.
+
+        Returns
+        -------
+        G : array of shape (m, M, M)
+            ``sum_u w_u sign(y_ui - y_uj)`` over the number of pairs.
+        """
         items = Y.shape[1]
         G = np.zeros((len(W), items, items))
         for i in range(items):
@@ -184,7 +213,7 @@ def _lowest_rank(outputs):
 
 
 def _ratings(Y):
-    """Ratings (M, n) with 0 for gaps, and which are rated (M, n): ``gamma(y)_ij = r_i b_j - b_i r_j``."""
+    """Ratings (M, n), 0 where missing, and indicators (M, n) of rated items: ``gamma(y)_ij = r_i b_j - b_i r_j``."""
     rated = np.isfinite(Y.T)
     return np.where(rated, Y.T, 0.0), rated.astype(float)
 
@@ -199,5 +228,5 @@ def _agreement(z, R, B):
         return np.zeros(R.shape[1])
     levels = np.flatnonzero(np.diff(z[order], prepend=-np.inf))
     r, b = np.add.reduceat(R[order], levels), np.add.reduceat(B[order], levels)
-    up_to = np.cumsum(b, axis=0)
-    return np.einsum("ij,ij->j", r, 2 * up_to - b - up_to[-1])  # rated below less rated above
+    counts = np.cumsum(b, axis=0)
+    return np.einsum("ij,ij->j", r, 2 * counts - b - counts[-1])  # number of rated items below minus number above

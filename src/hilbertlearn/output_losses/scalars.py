@@ -14,7 +14,7 @@ class ScalarLoss(OutputLoss):
     """A loss ``value(z, y)`` of numbers, with the derivatives in z that its decoder uses.
 
     A loss has either ``kinks``, if it is quadratic or linear between them, or a ``width``, the distance over which its
-    slope changes. The grid of the decoder has several points on it.
+    slope changes. The decoder's grid has several points on this distance.
     """
 
     decoder = "scalar"
@@ -23,7 +23,7 @@ class ScalarLoss(OutputLoss):
 
     def check(self, outputs):
         self.validate()
-        return _numbers(outputs, type(self).__name__)
+        return _as_numbers(outputs, type(self).__name__)
 
     def validate(self):
         """Raise an error if a setting is out of range; by default all settings must be numbers > 0."""
@@ -34,19 +34,67 @@ class ScalarLoss(OutputLoss):
         return self.value(np.asarray(Z, dtype=float)[:, None], np.asarray(Y, dtype=float)[None, :])
 
     def value(self, z, y):
-        """Loss of predicting z where y is true, elementwise."""
+        """Compute the loss of predicting z where y is true, elementwise.
+
+        Parameters
+        ----------
+        z : array
+            Predictions.
+        y : array
+            True outputs, of a shape that broadcasts with z.
+
+        Returns
+        -------
+        array
+            The losses.
+        """
         raise NotImplementedError
 
     def derivatives(self, z, y):
-        """First and second derivatives of the loss in z, elementwise; right derivatives at kinks."""
+        """Compute derivatives of the loss in z, elementwise.
+
+        Parameters
+        ----------
+        z : array
+            Predictions.
+        y : array
+            True outputs, of a shape that broadcasts with z.
+
+        Returns
+        -------
+        slope, curvature : array
+            First and second derivatives; right derivatives at kinks.
+        """
         raise NotImplementedError
 
     def kinks(self, y):
-        """List of (positions (n,), jump of the slope, jump of the second derivative), None for smooth losses."""
+        """List the points at which the loss changes its quadratic or linear piece.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            True outputs.
+
+        Returns
+        -------
+        list of (array of shape (n,), float, float) or None
+            Positions, jump of the slope and jump of the second derivative; None for smooth losses.
+        """
         return None
 
     def span(self, Y):
-        """Ends of the interval of predictions: the range of the outputs, which only negative weights could exceed."""
+        """Compute the interval of predictions: the range of the outputs, which only negative weights could exceed.
+
+        Parameters
+        ----------
+        Y : array of shape (n,)
+            Training outputs.
+
+        Returns
+        -------
+        low, high : float
+            Ends of the interval.
+        """
         return Y.min(), Y.max()
 
 
@@ -61,11 +109,33 @@ class ResidualLoss(ScalarLoss):
         return self.residual_derivatives(np.subtract(z, y, dtype=float))
 
     def residual_value(self, r):
-        """Loss of residuals r, elementwise."""
+        """Compute the loss of residuals, elementwise.
+
+        Parameters
+        ----------
+        r : array
+            Residuals.
+
+        Returns
+        -------
+        array
+            The losses.
+        """
         raise NotImplementedError
 
     def residual_derivatives(self, r):
-        """First and second derivatives of the loss at residuals r, elementwise."""
+        """Compute derivatives of the loss at residuals, elementwise.
+
+        Parameters
+        ----------
+        r : array
+            Residuals.
+
+        Returns
+        -------
+        slope, curvature : array
+            First and second derivatives; right derivatives at kinks.
+        """
         raise NotImplementedError
 
 
@@ -92,7 +162,7 @@ class SquaredError(ResidualLoss):
     decoder = "mean"
 
     def check(self, outputs):
-        return _numbers(outputs, "SquaredError", vectors=True)
+        return _as_numbers(outputs, "SquaredError", vectors=True)
 
     def __call__(self, Z, Y):
         Z, Y = np.asarray(Z, dtype=float), np.asarray(Y, dtype=float)
@@ -266,7 +336,7 @@ class EpsilonAbsolute(ResidualLoss):
         return [(y - self.epsilon, 1.0, 0.0), (y + self.epsilon, 1.0, 0.0)]
 
 
-def _numbers(outputs, name, vectors=False):
+def _as_numbers(outputs, name, vectors=False):
     """Outputs as finite floats (n,), or also (n, d)."""
     shapes = "numbers (n,) or vectors (n, d)" if vectors else "numbers (n,)"
     Y = as_floats(outputs)

@@ -8,9 +8,8 @@ import numpy as np
 
 from .._utils.naming import unnamed_in_errors
 from ..kernels import Tanimoto
-from .base import OutputLoss
-from .costs import in_order
-from .objects import as_matrix
+from .base import OutputLoss, as_matrix
+from .costs import sorted_labels
 
 _EXPECTED = "a 0/1 matrix (n, labels); turn lists of sets into one with sklearn.preprocessing.MultiLabelBinarizer"
 
@@ -22,25 +21,20 @@ class _LabelSetLoss(OutputLoss):
     labels : labels of sets in addition to those of the training outputs, or the names of the columns
     """
 
-    _known: int | None = None  # number of the labels of training; labels of outputs in `score` do not change it
+    n_labels: int | None = None  # number of labels in training, by which losses are divided; None for all columns
 
     def __init__(self, labels=None):
         self.labels = labels
 
-    @property
-    def n_labels(self):
-        """The number of labels by which losses are divided, None for the number of columns."""
-        return self._known
-
     def resolve(self, outputs):
         if not _are_sets(outputs):
             return self
-        seen = in_order(list(chain.from_iterable(outputs)))
-        labels = list(dict.fromkeys([*(() if self.labels is None else self.labels), *seen]))
+        training_labels = sorted_labels(list(chain.from_iterable(outputs)))
+        labels = list(dict.fromkeys([*(() if self.labels is None else self.labels), *training_labels]))
         if not labels:
             raise ValueError(f"y has empty sets only; name the labels there are: {type(self).__name__}(labels=[...])")
         resolved = type(self)(labels=labels)
-        resolved._known = self._known or len(labels)
+        resolved.n_labels = self.n_labels or len(labels)
         return resolved
 
     def check(self, outputs):
@@ -64,18 +58,18 @@ class _LabelSetLoss(OutputLoss):
         return indicators
 
     def _rows(self, outputs):
-        """Canonical outputs, and 0/1 rows of any numbers, as floats (n, labels)."""
+        """Rows (n, labels) of floats, from sets or from rows."""
         return self.check(outputs) if _are_sets(outputs) else np.asarray(outputs, dtype=float)
 
     def restore(self, outputs, like):
         if not _are_sets(like):
             return outputs
-        labels, kind = list(self.labels), type(like[0])
-        return [kind(labels[k] for k in np.flatnonzero(row)) for row in outputs]
+        labels, set_type = list(self.labels), type(like[0])
+        return [set_type(labels[k] for k in np.flatnonzero(row)) for row in outputs]
 
 
 class Hamming(_LabelSetLoss):
-    """The number of labels on which the sets differ, over that of all labels.
+    """The number of labels on which the sets differ, divided by the number of labels.
 
     Outputs are rows of a 0/1 matrix with a column for each label, or Python sets.
 
@@ -103,7 +97,7 @@ class Hamming(_LabelSetLoss):
     def __call__(self, Z, Y):
         Z, Y = self._rows(Z), self._rows(Y)
         differ = Z.sum(axis=1)[:, None] + Y.sum(axis=1) - 2 * (Z @ Y.T)
-        return differ / (self._known or Z.shape[1])
+        return differ / (self.n_labels or Z.shape[1])
 
 
 class F1(_LabelSetLoss):
@@ -167,19 +161,20 @@ class Jaccard(_LabelSetLoss):
 
 
 def _are_sets(outputs):
+    """Whether outputs are a list of Python sets."""
     return isinstance(outputs, list) and len(outputs) > 0 and all(isinstance(y, (set, frozenset)) for y in outputs)
 
 
 def _indicators(sets, labels):
     """Rows (n, labels) of 0 and 1."""
-    at = {label: k for k, label in enumerate(labels)}
+    column_of = {label: k for k, label in enumerate(labels)}
     out = np.zeros((len(sets), len(labels)))
     for row, members in zip(out, sets):
-        unknown = [label for label in members if label not in at]
+        unknown = [label for label in members if label not in column_of]
         if unknown:
             raise ValueError(
                 f"a set has the label {unknown[0]!r}, which no training output has; name all labels: labels=[...] of "
                 "the output loss"
             )
-        row[[at[label] for label in members]] = 1
+        row[[column_of[label] for label in members]] = 1
     return out
