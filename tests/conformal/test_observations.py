@@ -42,7 +42,7 @@ def test_irregular_sets_by_their_definition(method):
             ends.append((queried - R[-1] * s, queried + R[-1] * s))
             for q in range(len(Xt)):
                 smaller[q] += R[-1] < size(T.points[q], T.values[q], queried[q])
-    assert_allclose(found.sets_.calibration.sizes, R, rtol=1e-6)
+    assert_allclose(found.sets_.calibration.scores, R, rtol=1e-6)
     assert_array_equal(band.contains(T), smaller < LEVEL * (len(R) + 1) - 1e-9)
     assert 0 < band.contains(T).sum() <= 15
     upper = np.apply_along_axis(smallest, 0, np.array([end[1] for end in ends]), LEVEL)

@@ -20,7 +20,7 @@ def test_a_single_group_is_named():
 def test_samples_that_are_fitted_and_left_out_are_refused(method):
     X, Y, _, _ = samples()
     every = np.arange(len(X))
-    with pytest.raises(ValueError, match="cv: a fold is to fit samples that it leaves out"):
+    with pytest.raises(ValueError, match="cv: a fold has samples in both its training and its test part"):
         ConformalPredictor(Ridge(), method, cv=[(every, every[20:])]).fit(X, Y)
 
 

@@ -60,27 +60,27 @@ def _rankings(costs, bound, limit):
     """
     M = len(costs)
     bound += _ROUNDING * costs.sum()
-    ranks, free, spent = np.zeros((1, M)), np.ones((1, M)), np.zeros(1)
-    for place in range(M, 0, -1):  # larger means preferred
-        new = spent[:, None] + free @ costs.T  # cost of each item above all free ones
+    ranks, free, cost = np.zeros((1, M)), np.ones((1, M)), np.zeros(1)
+    for rank in range(M, 0, -1):  # larger means preferred
+        new = cost[:, None] + free @ costs.T  # with each item above all free ones
         row, item = np.nonzero((free > 0) & (new <= bound))
         if len(row) > limit:
             return None
-        ranks, free, spent = ranks[row], free[row], new[row, item]
-        ranks[np.arange(len(row)), item], free[np.arange(len(row)), item] = place, 0.0
+        ranks, free, cost = ranks[row], free[row], new[row, item]
+        ranks[np.arange(len(row)), item], free[np.arange(len(row)), item] = rank, 0.0
     return ranks
 
 
 def _label_sets(costs, bound, limit):
     """Indicators (b, M) of all sets whose cost exceeds that of the best set by at most the bound."""
-    best, prices = (costs < 0).astype(float), np.abs(costs)
-    bound += _ROUNDING * prices.sum()
-    changed, spent = np.zeros((int(bound >= 0), len(costs))), np.zeros(int(bound >= 0))
-    for label in np.argsort(prices):
-        affordable = np.flatnonzero(spent + prices[label] <= bound)
-        if len(changed) + len(affordable) > limit:
+    best, increases = (costs < 0).astype(float), np.abs(costs)  # cost of changing a label of the best set
+    bound += _ROUNDING * increases.sum()
+    changed, cost = np.zeros((int(bound >= 0), len(costs))), np.zeros(int(bound >= 0))
+    for label in np.argsort(increases):
+        within = np.flatnonzero(cost + increases[label] <= bound)
+        if len(changed) + len(within) > limit:
             return None
-        other = changed[affordable]
-        other[:, label] = 1.0
-        changed, spent = np.concatenate([changed, other]), np.append(spent, spent[affordable] + prices[label])
+        new = changed[within]
+        new[:, label] = 1.0
+        changed, cost = np.concatenate([changed, new]), np.append(cost, cost[within] + increases[label])
     return np.abs(best - changed)

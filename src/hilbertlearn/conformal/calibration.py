@@ -37,7 +37,7 @@ class Calibration:
     level: float
 
     @cached_property
-    def sizes(self):
+    def scores(self):
         """Score (n,) of each calibration sample by the model without it; NaN where no ``bounded`` entry is observed."""
         bounded = self.bounded()
         outputs = self.outputs if bounded.all() else self.outputs.masked(bounded)
@@ -54,12 +54,16 @@ class Calibration:
             return (rank(self.level, count) <= count)[None]
         return is_bounded(self.level, self.weights @ observed, query_weights[:, None])
 
+    def _bounded_in_both(self, query_weights):
+        """Whether outputs are bounded both without weights, as scores need it, and with the weights of queries."""
+        return self.bounded() if query_weights is None else self.bounded() & self.bounded(query_weights)
+
     @property
-    def covered(self) -> float:
+    def coverage(self) -> float:
         """Share of the calibration samples whose score is at most the bound of the sets."""
-        sizes = np.sort(self.sizes[~np.isnan(self.sizes)])
-        n = len(sizes)
-        return float(np.mean(sizes <= sizes[min(int(rank(self.level, n)), n) - 1])) if n else 1.0
+        scores = np.sort(self.scores[~np.isnan(self.scores)])
+        n = len(scores)
+        return float(np.mean(scores <= scores[min(int(rank(self.level, n)), n) - 1])) if n else 1.0
 
     @cached_property
     def residuals(self):
@@ -92,19 +96,19 @@ class Calibration:
         """
         extents = self.score.extents(self._scales)
         extents = (extents if interpolate is None else interpolate(extents))[self._scale_index]
-        lower, upper = self._ends(X, self.sizes[:, None] * extents, query_weights, interpolate)
-        bounded = self.bounded() if query_weights is None else self.bounded() & self.bounded(query_weights)
+        lower, upper = self._ends(X, self.scores[:, None] * extents, query_weights, interpolate)
+        bounded = self._bounded_in_both(query_weights)
         if not bounded.all():
             free = (~bounded[:, : self._scales.shape[-1]]).astype(float)
             free = (free if interpolate is None else interpolate(free)) > 0
             lower, upper = np.where(free, -np.inf, lower), np.where(free, np.inf, upper)
         return lower, upper
 
-    def _ends(self, X, half, query_weights, interpolate=None):
+    def _ends(self, X, half_widths, query_weights, interpolate=None):
         """Quantiles of out-of-fold predictions plus and minus half widths (n, d)."""
         parts = []
-        for rows, centres in self.centres(X, interpolate, half.shape[1]):
-            lower, upper = ends_around(centres, centres, half)
+        for rows, centres in self.centres(X, interpolate, half_widths.shape[1]):
+            lower, upper = ends_around(centres, centres, half_widths)
             weights = self._weight_arguments(query_weights, rows)
             parts.append((lower_ends(lower, self.level, *weights), upper_ends(upper, self.level, *weights)))
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
@@ -116,14 +120,14 @@ class Calibration:
 
     def contains(self, X, outputs, query_weights=None):
         """Which outputs, one for each query, are in the sets (m,); entries that are NaN do not matter."""
-        bounded = self.bounded() if query_weights is None else self.bounded() & self.bounded(query_weights)
+        bounded = self._bounded_in_both(query_weights)
         outputs = outputs if bounded.all() else outputs.masked(bounded)
-        result, scored = np.empty(len(outputs), dtype=bool), ~np.isnan(self.sizes)
+        result, scored = np.empty(len(outputs), dtype=bool), ~np.isnan(self.scores)
         for rows, predictions in self.models.blocks(X):
             weights = (None, None) if query_weights is None else (self.weights[scored], query_weights[rows])
             scores = outputs[rows].scores(self.score, predictions, self._scales[self.models.scale_index])
             by_sample = scores[:, self.models.model_index[scored]]
-            result[rows] = conforms(by_sample, self.sizes[scored], self.level, *weights)
+            result[rows] = conforms(by_sample, self.scores[scored], self.level, *weights)
         return result
 
     def centres(self, X, interpolate=None, size=0):
@@ -136,11 +140,13 @@ class Calibration:
             yield rows, values[:, self.models.model_index]
 
 
-def ends_around(below, above, half):
-    """Lower and upper ends (m, n, d); infinite where there is no prediction or the half width (n, d) is infinite."""
-    endless = np.isinf(half)
-    if not (endless.any() or np.isnan(below).any()):
-        return below - half, above + half
-    lower = np.where(endless | (np.isnan(below) & ~np.isnan(half)), -np.inf, below - half)
-    upper = np.where(endless | (np.isnan(above) & ~np.isnan(half)), np.inf, above + half)
-    return lower, upper
+def ends_around(lower, upper, half_widths):
+    """Predictions (m, n, d) minus and plus half widths (n, d); infinite without a prediction or a finite half width."""
+    infinite = np.isinf(half_widths)
+    lower_ends, upper_ends = lower - half_widths, upper + half_widths
+    if not (infinite.any() or np.isnan(lower).any()):
+        return lower_ends, upper_ends
+    observed = ~np.isnan(half_widths)
+    lower_ends = np.where(infinite | (np.isnan(lower) & observed), -np.inf, lower_ends)
+    upper_ends = np.where(infinite | (np.isnan(upper) & observed), np.inf, upper_ends)
+    return lower_ends, upper_ends

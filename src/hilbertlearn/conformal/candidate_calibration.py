@@ -29,7 +29,7 @@ from .object_models import GAP, LOSS, OBJECTIVE, ObjectModels, OutputObjective
 from .ranks import WeightedRanks
 
 LARGEST_SET = 20_000  # members of a set that is listed; larger sets are None
-_CHECKED = 10  # outputs that are checked for such a set, as a multiple of LARGEST_SET
+_CHECKED = 10  # largest number of outputs that are scored to list such a set, as a multiple of LARGEST_SET
 _LISTING_DECODERS = ("candidates", "classes")  # decoders that minimise over a list
 
 
@@ -94,8 +94,8 @@ class CandidateCalibration:
             below = ranks.weight_below(self.score(self.models.values(queries, rows, outputs)))
             orders = _best_first(self.objective.values(final[rows], outputs))
             for q, weight in enumerate(weights[rows]):
-                chosen, p_values = ranks.members(below[q], orders[q], self.level, weight, allow_empty)
-                yield take(outputs, chosen), first[chosen], p_values
+                members, p_values = ranks.members(below[q], orders[q], self.level, weight, allow_empty)
+                yield take(outputs, members), first[members], p_values
 
     def _members_of_lists(self, X, lists, query_weights, allow_empty):
         """The same with a list of candidates for each query."""
@@ -113,8 +113,8 @@ class CandidateCalibration:
             outputs, row = take(pool, first), slice(q, q + 1)
             below = ranks.weight_below(self.score(self.models.values(queries, row, outputs)))
             order = _best_first(self.objective.values(final[row], outputs))[0]
-            chosen, p_values = ranks.members(below[0], order, self.level, weights[q], allow_empty)
-            yield take(outputs, chosen), first[chosen], p_values
+            members, p_values = ranks.members(below[0], order, self.level, weights[q], allow_empty)
+            yield take(outputs, members), first[members], p_values
 
     def _ranks(self, scores, query_weights) -> WeightedRanks:
         weights = None if query_weights is None else self.weights
@@ -125,9 +125,9 @@ class CandidateCalibration:
     def _scores_in_pool(self, candidates):
         """Scores (n,) of the samples' outputs among distinct shared candidates, each completed by the output itself."""
         models, c = self.models, len(candidates)
-        together = concatenate_outputs([candidates, models.outputs])
-        first, group = distinct(canonical(self.rules, together))
-        outputs, position = take(together, first), group[c:]  # position of each sample's output
+        combined = concatenate_outputs([candidates, models.outputs])
+        first, group = distinct(canonical(self.rules, combined))
+        outputs, position = take(combined, first), group[c:]  # position of each sample's output
         scores = np.empty(len(position))
         for rows in models.blocks(len(position), len(outputs)):
             samples = np.arange(len(position))[rows]
@@ -183,21 +183,21 @@ class CandidateCalibration:
                 for objective, part in zip(self.models.objectives, queries, strict=True)  # type: ignore[attr-defined]
             ]
             minima = [part[q, -1] for part in queries]
-            listed = self._list_candidates(ranks, losses, minima, weight)
-            if listed is None:
+            candidates = self._list_candidates(ranks, losses, minima, weight)
+            if candidates is None:
                 sets.append((None, None, None))
                 continue
-            listed = distinct_rows(np.concatenate([predictions[q : q + 1], listed]))  # the prediction first
-            scores = [loss(listed) - minimum for loss, minimum in zip(losses, minima, strict=True)]
+            candidates = distinct_rows(np.concatenate([predictions[q : q + 1], candidates]))  # the prediction first
+            scores = [loss(candidates) - minimum for loss, minimum in zip(losses, minima, strict=True)]
             below = ranks.weight_below(np.stack(scores)[None])[0]
-            order = _best_first(_weighted_loss(self.objective, final[q])(listed)[None])[0]
+            order = _best_first(_weighted_loss(self.objective, final[q])(candidates)[None])[0]
             if not allow_empty:
                 order = np.append(0, order[order != 0])
-            chosen, p_values = ranks.members(below, order, self.level, weight, allow_empty)
-            if len(chosen) > LARGEST_SET:
+            members, p_values = ranks.members(below, order, self.level, weight, allow_empty)
+            if len(members) > LARGEST_SET:
                 sets.append((None, None, None))
                 continue
-            sets.append((self.rules.loss.restore(listed[chosen], self.rules.outputs), None, p_values))
+            sets.append((self.rules.loss.restore(candidates[members], self.rules.outputs), None, p_values))
         return CandidateSets.from_members(self.rules, sets, partial(self._conforms, ranks, queries, weights))
 
     def _list_candidates(self, ranks: WeightedRanks, losses, minima, weight):
@@ -209,8 +209,8 @@ class CandidateCalibration:
 
         losses, minima : the weighted loss of each model, and its value at the model's prediction
         """
-        rest, parts = ranks.total - self.level * (ranks.total + weight), []
-        for loss, minimum, bound in zip(losses, minima, ranks.bounds(rest), strict=True):
+        weight_above, parts = ranks.total - self.level * (ranks.total + weight), []
+        for loss, minimum, bound in zip(losses, minima, ranks.bounds(weight_above), strict=True):
             part = loss.outputs_within(minimum + bound, _CHECKED * LARGEST_SET)
             if part is None:
                 return None
@@ -222,8 +222,8 @@ class CandidateCalibration:
         result = np.empty(len(outputs), dtype=bool)
         for q, weight in enumerate(weights):
             below = ranks.weight_below(self.models.values(queries, slice(q, q + 1), take(outputs, [q])))[0]
-            chosen, _ = ranks.members(below, np.zeros(1, dtype=int), self.level, weight, allow_empty=True)
-            result[q] = len(chosen) > 0
+            members, _ = ranks.members(below, np.zeros(1, dtype=int), self.level, weight, allow_empty=True)
+            result[q] = len(members) > 0
         return result
 
     def _balls(self, X, query_weights):
@@ -271,23 +271,23 @@ def all_candidates(rules, items):
         observed = take(items, distinct(canonical(rules, items))[0])
         classes = None if rules.loss is None else rules.loss.classes(observed)
         return observed if classes is None else read_candidates(to_array_or_list(classes), rules.outputs, "candidates")
-    listed = all_outputs(rules.loss, rules.references) if isinstance(rules.decoder, str) else None
-    return None if listed is None else rules.loss.parts()[0][1].restore(listed, rules.outputs)
+    outputs = all_outputs(rules.loss, rules.references) if isinstance(rules.decoder, str) else None
+    return None if outputs is None else rules.loss.parts()[0][1].restore(outputs, rules.outputs)
 
 
-def resolve_score(score, rules, listed):
+def resolve_score(score, rules, has_candidates):
     """The score in use, and the kind of objective that it is computed from.
 
-    score : None for "auto"; listed : whether there are candidates
+    score : None for "auto"; has_candidates : whether outputs can be listed
 
     "auto" is the gap to the best candidate. For rankings and sets of labels that are too many to list it is the gap to
     the prediction; for other outputs that cannot be listed, the loss to the prediction.
     """
     if score is None:
-        score = Gap() if listed or has_additive_costs(rules) else PredictionLoss()
+        score = Gap() if has_candidates or has_additive_costs(rules) else PredictionLoss()
     if score.by_loss:
         return score, LOSS
-    if not listed and has_additive_costs(rules) and isinstance(score, Gap) and not score.relative:
+    if not has_candidates and has_additive_costs(rules) and isinstance(score, Gap) and not score.relative:
         return Objective(), GAP
     return score, OBJECTIVE
 

@@ -218,8 +218,8 @@ _BY_NAME = {
 def as_candidate_score(score):
     """A score from its name, or a copy of an object; None for "auto"."""
     if isinstance(score, str):
-        others = ", or an object of conformal.candidate_scores"
-        name = check_choice(score, "score", ("auto", *_BY_NAME), others)
+        alternatives = ", or an object of conformal.candidate_scores"
+        name = check_choice(score, "score", ("auto", *_BY_NAME), alternatives)
         return None if name == "auto" else _BY_NAME[name]()
     if isinstance(score, type) or not isinstance(score, CandidateScore):
         remedy = f"pass {score.__name__}()" if isinstance(score, type) else "use 'auto' or candidate_scores.Gap()"

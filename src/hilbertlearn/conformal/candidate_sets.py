@@ -86,16 +86,16 @@ class CandidateSets(Sequence):
         -------
         sets : CandidateSets
         """
-        members, indices, p_values = ([one[part] for one in sets] for part in range(3))
-        in_user_form = [None if one is None else restore_form(one, rules.form) for one in members]
+        members, indices, p_values = ([triple[part] for triple in sets] for part in range(3))
+        in_user_form = [None if outputs is None else restore_form(outputs, rules.form) for outputs in members]
         return cls(in_user_form, indices, p_values, rules, members, conforms)
 
     @property
     def sizes(self):
         """Numbers (m,) of members."""
-        if all(own is not None for own in self.sets):
-            return np.array([len(own) for own in self.members], dtype=int)
-        return np.array([np.inf if own is None else len(own) for own in self.members])
+        if all(members is not None for members in self.members):
+            return np.array([len(members) for members in self.members], dtype=int)
+        return np.array([np.inf if members is None else len(members) for members in self.members])
 
     def contains(self, y):
         """Test which outputs are in their sets.
@@ -111,12 +111,14 @@ class CandidateSets(Sequence):
         outputs = _read(self.rules, y, len(self))
         if self.conforms is not None:
             return self.conforms(outputs)
-        together = concatenate_outputs([*self.members, outputs])
-        _, group = distinct(canonical(self.rules, together))
+        _, group = distinct(canonical(self.rules, concatenate_outputs([*self.members, outputs])))
         ends = np.cumsum(self.sizes)
-        own = group[ends[-1] if len(ends) else 0 :]
+        output_groups = group[ends[-1] if len(ends) else 0 :]
         return np.array(
-            [number in group[end - size : end] for number, end, size in zip(own, ends, self.sizes, strict=True)],
+            [
+                number in group[end - size : end]
+                for number, end, size in zip(output_groups, ends, self.sizes, strict=True)
+            ],
             dtype=bool,
         )
 

@@ -73,8 +73,8 @@ def _loss_counts(loss, M):
     if isinstance(loss, Kendall):
         counts = mahonian(M)
         return np.arange(len(counts)) / max(len(counts) - 1, 1), counts
-    every = np.array(list(permutations(range(1, M + 1))), dtype=float)
-    return np.unique(np.round(loss(every[:1], every)[0], 12), return_counts=True)
+    rankings = np.array(list(permutations(range(1, M + 1))), dtype=float)
+    return np.unique(np.round(loss(rankings[:1], rankings)[0], 12), return_counts=True)
 
 
 def mahonian(M):

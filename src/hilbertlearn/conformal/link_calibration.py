@@ -33,8 +33,8 @@ from .ranks import WeightedRanks
 from .wrapped import fit_model, scores_of_new_nodes
 
 FOLDS = 5  # default of method="cv+"
-_ISOTONIC_FROM = 500  # calibration links from which on "auto" learns a step function
-_INVERSE_PENALTY = 1e6  # C of the logistic regression of Platt's method: next to no penalty
+_ISOTONIC_FROM = 500  # smallest number of calibration links for which "auto" learns a step function
+_INVERSE_PENALTY = 1e6  # C of the logistic regression of Platt's method, large for almost no penalty
 
 
 def read_pairs(X, y):
@@ -54,7 +54,7 @@ def read_pairs(X, y):
 
 
 def split_pairs(pairs, linked, method, cv, calibration, random_state):
-    """Splits (train, test) of the positions of pairs; each part has its share of the links.
+    """Splits (train, test) of the positions of pairs; parts have the same share of links.
 
     cv : None for 5 folds, a number, ``EdgeSplit`` or another splitter of pairs, or an iterable
     """
@@ -72,7 +72,7 @@ def split_pairs(pairs, linked, method, cv, calibration, random_state):
     for _, test in parts:
         times[test] += 1
     if (times > 1).any():
-        raise ValueError("cv holds some pairs out more than once; use a splitter whose test parts are disjoint")
+        raise ValueError("cv has some pairs in several test parts; use a splitter whose test parts are disjoint")
     return parts[:1] if method == "split" else parts
 
 
@@ -144,7 +144,7 @@ class LinkCalibration:
         links = int(is_link.sum())
         if links < samples_needed(self.level):
             raise ValueError(
-                f"level={self.level:g} needs at least {samples_needed(self.level)} links of nodes that are held out, "
+                f"level={self.level:g} needs at least {samples_needed(self.level)} calibration links of new nodes, "
                 f"there are {links}; lower level, or give more links"
             )
         ranks = WeightedRanks.from_scores(-scores[is_link], np.zeros(links, dtype=int), 1)
@@ -161,10 +161,10 @@ class LinkCalibration:
         below, negative, is_open = np.full((l, l), np.inf), np.full((l, l), np.inf), np.zeros((l, l), dtype=bool)
         if len(open_pairs):
             scores = -models.evaluate(open_pairs)
-            both = (np.r_[open_pairs.first, open_pairs.second], np.r_[open_pairs.second, open_pairs.first])
-            below[both] = np.tile(ranks.weight_below(scores[:, :, None])[:, 0], 2)
-            negative[both] = np.tile(scores.mean(axis=1), 2)
-            is_open[both] = True
+            both_orders = (np.r_[open_pairs.first, open_pairs.second], np.r_[open_pairs.second, open_pairs.first])
+            below[both_orders] = np.tile(ranks.weight_below(scores[:, :, None])[:, 0], 2)
+            negative[both_orders] = np.tile(scores.mean(axis=1), 2)
+            is_open[both_orders] = True
         return PartnerSets.from_ranks(nodes, nodes, below, negative, is_open, ranks.total, self.level)
 
     def _open_pairs(self) -> Pairs:
@@ -182,8 +182,8 @@ def _are_pairs(X, predictor):
     """Whether X are pairs of nodes, by the rule of ``LinkPredictor.decision_function``."""
     if isinstance(X, Pairs):
         return True
-    named = isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(pair, tuple) for pair in X)
-    return named or not predictor.link_state_.has_features
+    is_list_of_names = isinstance(X, (list, tuple)) and len(X) > 0 and all(isinstance(pair, tuple) for pair in X)
+    return is_list_of_names or not predictor.link_state_.has_features
 
 
 @dataclass(frozen=True)
@@ -198,16 +198,16 @@ class ProbabilityCurve:
     def from_scores(cls, scores, linked, weights, method):
         """Learn from scores (n,) of calibration pairs, whether they are linked (n,), and weights (n,) or None."""
         if not 0 < linked.sum() < len(linked):
-            seen = "no links" if not linked.sum() else "links only"
-            raise ValueError(f"the pairs that were held out are {seen}, so that there is nothing to calibrate by")
+            content = "no links" if not linked.sum() else "links only"
+            raise ValueError(f"the calibration pairs are {content}; probabilities need pairs of both kinds")
         if method == "auto":
             method = "isotonic" if linked.sum() >= _ISOTONIC_FROM else "platt"
         if method == "isotonic":
             return cls(IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(scores, linked, weights))
         mass = np.ones(len(linked)) if weights is None else weights
-        links, others = mass @ linked, mass @ (1 - linked)
+        links, non_links = mass @ linked, mass @ (1 - linked)
         # Platt's targets inside (0, 1): the slope stays finite where scores separate the links
-        high, low = (links + 1) / (links + 2), 1 / (others + 2)
+        high, low = (links + 1) / (links + 2), 1 / (non_links + 2)
         target = np.where(linked > 0, high, low)
         scale = scores.std() or 1.0
         Z = np.tile(scores / scale, 2)[:, None]

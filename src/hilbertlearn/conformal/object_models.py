@@ -111,9 +111,9 @@ class ObjectRefits(ObjectModels):
     def out_of_fold(self, samples, outputs):
         out, starts = np.empty((len(samples), len(outputs))), np.searchsorted(self.model_index, range(self.n_models))
         for k in np.unique(self.model_index[samples]):
-            here = self.model_index[samples] == k
-            queries = take(self.calibration_queries[k], samples[here] - starts[k])
-            out[here] = self.objectives[k].values(queries, outputs)
+            by_model = self.model_index[samples] == k
+            queries = take(self.calibration_queries[k], samples[by_model] - starts[k])
+            out[by_model] = self.objectives[k].values(queries, outputs)
         return out
 
     def queries(self, X):

@@ -47,9 +47,9 @@ class RowOutputs:
         Closed forms and predictions round differently. Without the lower bound the calibration samples of a constant
         output would have residual zero, and new ones would lie outside a set of one point.
         """
-        residuals, least = self.values - predictions, _ROUNDING * np.abs(self.values)
+        residuals, smallest = self.values - predictions, _ROUNDING * np.abs(self.values)
         residuals = np.where(np.isnan(predictions) & np.isfinite(self.values), np.inf, residuals)
-        return np.where(np.abs(residuals) < least, np.copysign(least, residuals), residuals)
+        return np.where(np.abs(residuals) < smallest, np.copysign(smallest, residuals), residuals)
 
     def scores_by_sample(self, score, predictions, scales):
         """Score (n,) of each output under its own prediction (n, d) and scale (n, ...)."""
@@ -97,7 +97,7 @@ class IrregularOutputs:
 
         Where no function was observed the nearest value of each replaces NaN, so that scales exist everywhere.
         """
-        both = np.full((2, len(self), len(self.axis), self._n_curves), np.nan)  # within the end points, and everywhere
+        inside, everywhere = np.full((2, len(self), len(self.axis), self._n_curves), np.nan)
         for i, (points, values) in enumerate(zip(self.points, self.values, strict=True)):
             residuals = values - self._interpolate(points, predictions[i])
             for curve in range(self._n_curves):
@@ -105,11 +105,10 @@ class IrregularOutputs:
                 if not observed.any():
                     continue
                 order = np.argsort(points[observed])
-                at, known = points[observed][order], residuals[observed, curve][order]
-                inside = (self.axis >= at[0]) & (self.axis <= at[-1])
-                both[1, i, :, curve] = np.interp(self.axis, at, known)
-                both[0, i, inside, curve] = both[1, i, inside, curve]
-        inside, everywhere = both
+                sorted_points, known = points[observed][order], residuals[observed, curve][order]
+                is_inside = (self.axis >= sorted_points[0]) & (self.axis <= sorted_points[-1])
+                everywhere[i, :, curve] = np.interp(self.axis, sorted_points, known)
+                inside[i, is_inside, curve] = everywhere[i, is_inside, curve]
         return np.where(np.isfinite(inside).any(axis=0), inside, everywhere).reshape(len(self), -1)
 
     def scores_by_sample(self, score, predictions, scales):

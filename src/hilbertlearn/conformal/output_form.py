@@ -57,8 +57,8 @@ class OutputForm:
         if isinstance(data, GridFunctions):
             return cls(data.values.shape[1:], None, layout, data.axes, data.domain, origins=layout.origins)
         low, high = data.domain
-        even = np.linspace(low, high, DEFAULT_POINTS if low < high else 1)
-        (axis,) = (even,) if grid is None else as_axes(grid, layout.origins)
+        even_steps = np.linspace(low, high, DEFAULT_POINTS if low < high else 1)
+        (axis,) = (even_steps,) if grid is None else as_axes(grid, layout.origins)
         shape = (len(axis), data.n_curves) if data.n_curves > 1 else (len(axis),)
         return cls(shape, None, layout, (axis,), (data.domain,), irregular=True, origins=layout.origins)
 
@@ -109,14 +109,14 @@ class OutputForm:
         if len(grids) != 1:
             raise ValueError(f"y must be functions of {len(grids)} variables on the training grid, got points of one")
         curves = self.size // len(grids[0])
-        for at, function in zip(points, values, strict=True):
-            if np.size(function) != len(at) * curves:
+        for axis, function in zip(points, values, strict=True):
+            if np.size(function) != len(axis) * curves:
                 raise ValueError(
                     f"y must have {curves} curve{'s' * (curves > 1)} a sample, as in training, got "
-                    f"{np.size(function) // len(at)}"
+                    f"{np.size(function) // len(axis)}"
                 )
-            check_inside(at, (grids[0][0], grids[0][-1]) if self.domain is None else self.domain[0], "points of y")
-        values = [function.reshape(len(at), curves) for at, function in zip(points, values, strict=True)]
+            check_inside(axis, (grids[0][0], grids[0][-1]) if self.domain is None else self.domain[0], "points of y")
+        values = [function.reshape(len(axis), curves) for axis, function in zip(points, values, strict=True)]
         return IrregularOutputs(list(points), values, grids[0])
 
     # ---------------------------------------------------------------- other points
@@ -138,7 +138,7 @@ class OutputForm:
         check_grids(new, [len(axis) for axis in new], "the band")
         for points, axis, domain in zip(new, old, self.domain or [None] * len(old), strict=True):
             check_inside(points, (axis[0], axis[-1]) if domain is None else domain, "grid")
-        sizes, rest = [len(axis) for axis in old], self.shape[len(old) :]
+        sizes, n_curves = [len(axis) for axis in old], self.shape[len(old) :]
 
         def interpolate(rows):
             values = rows.reshape(*rows.shape[:-1], *sizes, -1)
@@ -146,7 +146,7 @@ class OutputForm:
                 values = interpolate_linear(values, axis, points, axis=k - len(old) - 1)
             return values.reshape(*rows.shape[:-1], -1)
 
-        return replace(self, shape=(*(len(axis) for axis in new), *rest), axes=new, frame=None), interpolate
+        return replace(self, shape=(*(len(axis) for axis in new), *n_curves), axes=new, frame=None), interpolate
 
     # ---------------------------------------------------------------- back
 
@@ -197,15 +197,15 @@ def with_common_domain(y):
     return read_functions(y)[0] if isinstance(y, (list, tuple, np.ndarray)) else y
 
 
-def _axes_of(named, grid, shape):
+def _axes_of(column_points, grid, shape):
     """Grids of an array of functions, and origins of their dates; None and () where there is no suitable grid.
 
-    named : points given by column names and their origin, or None
+    column_points : points in the names of columns and their origin, or None
     """
     if grid is not None:
         axes, origins = read_axes(grid)
-    elif named is not None:
-        axes, origins = named[:1], named[1:]
+    elif column_points is not None:
+        axes, origins = column_points[:1], column_points[1:]
     else:
         return None, ()
     fits = len(axes) <= len(shape) and all(len(axis) == size for axis, size in zip(axes, shape, strict=False))

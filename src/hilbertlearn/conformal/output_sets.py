@@ -39,7 +39,7 @@ class OutputSets(ABC):
         return self.estimator.predict(select_columns(X, self.columns), **options)
 
     @property
-    def covered(self) -> float | None:
+    def coverage(self) -> float | None:
         """Share of the calibration samples inside their sets, None where it is not computed."""
         return None
 
@@ -47,6 +47,4 @@ class OutputSets(ABC):
 def refuse_candidates(candidates_per_query):
     """Raise where ``fit`` of numbers or links received candidates."""
     if candidates_per_query is not None:
-        raise ValueError(
-            "candidates_per_query is of outputs that are objects; leave it out, or give a StructuredPredictor"
-        )
+        raise ValueError("candidates_per_query is for outputs that are objects; omit it, or wrap a StructuredPredictor")

@@ -78,7 +78,7 @@ class PartnerSets(Sequence):
     @property
     def sizes(self):
         """Numbers (m,) of partners."""
-        return np.array([len(one) for one in self.sets], dtype=int)
+        return np.array([len(partners) for partners in self.sets], dtype=int)
 
     def contains(self, pairs):
         """Test which pairs are in the sets.
@@ -92,9 +92,9 @@ class PartnerSets(Sequence):
         inside : (k,) array of bool
         """
         names = pairs.names.tolist() if isinstance(pairs, Pairs) else list(pairs)
-        places = find_positions(as_names([node for node, _ in names], "pairs"), self.nodes) if names else []
+        positions = find_positions(as_names([node for node, _ in names], "pairs"), self.nodes) if names else []
         return np.array(
-            [place >= 0 and partner in self.sets[place] for place, (_, partner) in zip(places, names, strict=True)],
+            [i >= 0 and partner in self.sets[i] for i, (_, partner) in zip(positions, names, strict=True)],
             dtype=bool,
         )
 

@@ -45,7 +45,7 @@ class PositionSets(Sequence):
     @property
     def sizes(self):
         """Numbers (m,) of members."""
-        return np.array([len(one) for one in self.sets], dtype=int)
+        return np.array([len(members) for members in self.sets], dtype=int)
 
     def contains(self, positions):
         """Test which positions are in their sets.
@@ -58,7 +58,7 @@ class PositionSets(Sequence):
         -------
         inside : (m,) array of bool
         """
-        return np.array([place in one for place, one in zip(positions, self.sets, strict=True)], dtype=bool)
+        return np.array([i in members for i, members in zip(positions, self.sets, strict=True)], dtype=bool)
 
     def __len__(self):
         return len(self.sets)
@@ -111,7 +111,7 @@ def sets_of_scores(
     """
     level, candidate_score = check_level(level), as_candidate_score(score) or Gap()
     if candidate_score.by_loss:
-        raise ValueError("score='loss' needs predictions and their loss; use another score of scores")
+        raise ValueError("score='loss' needs predictions and their loss; use another score")
     true_index, n = np.asarray(true_index), len(calibration_scores)
     if len(true_index) != n:
         raise ValueError(f"true_index must have one entry a sample, got {len(true_index)} for {n}")
@@ -121,11 +121,11 @@ def sets_of_scores(
             "give more"
         )
     true_scores = np.empty(n)
-    for i, (values, place) in enumerate(zip(calibration_scores, true_index, strict=True)):
+    for i, (values, true) in enumerate(zip(calibration_scores, true_index, strict=True)):
         values = _check_scores(values, f"calibration_scores[{i}]")
-        if not 0 <= place < len(values):
-            raise ValueError(f"true_index[{i}] is {place}, of {len(values)} candidates; give the true one's position")
-        true_scores[i] = candidate_score(-values)[place]
+        if not 0 <= true < len(values):
+            raise ValueError(f"true_index[{i}] is {true}, of {len(values)} candidates; give the true one's position")
+        true_scores[i] = candidate_score(-values)[true]
     ranks = WeightedRanks.from_scores(true_scores, np.zeros(n, dtype=int), 1)
     sets, p_values = [], []
     for i, values in enumerate(scores):

@@ -215,15 +215,15 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
                 setattr(self, name, getattr(self.estimator_, name))
 
     def summary_items(self) -> SummaryItems:
-        """Level, method and calibration samples; then the facts of the estimator."""
+        """Level, method and calibration samples; then the items of the estimator."""
         check_is_fitted(self)
         facts: SummaryItems = [
             ("level", self.sets_.calibration.level),
             ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
             ("calibration size", self.n_calibration_),
         ]
-        covered = self.sets_.covered
-        facts += [] if covered is None else [("calibration coverage", covered)]
+        coverage = self.sets_.coverage
+        facts += [] if coverage is None else [("calibration coverage", coverage)]
         inner = (
             self.estimator_.summary_items()
             if hasattr(self.estimator_, "summary_items")

@@ -97,13 +97,13 @@ class QuantileCalibration(Calibration):
     def intervals(self, X, query_weights=None):
         return self._ends(X, beyond(self.residuals), query_weights)
 
-    def _ends(self, X, half, query_weights, interpolate=None):
+    def _ends(self, X, half_widths, query_weights, interpolate=None):
         parts = []
-        for rows, centres in self.centres(X, size=2 * half.shape[1]):
+        for rows, centres in self.centres(X, size=2 * half_widths.shape[1]):
             below, above = np.split(centres, 2, axis=2)
             if interpolate is not None:
                 below, above = interpolate(below), interpolate(above)
-            lower, upper = ends_around(below, above, half)
+            lower, upper = ends_around(below, above, half_widths)
             weights = self._weight_arguments(query_weights, rows)
             lower = lower_ends(lower, self.level, *weights)
             upper = upper_ends(upper, self.level, *weights)

@@ -42,16 +42,16 @@ class WeightedRanks:
             weight += sums[np.searchsorted(ordered, scores[:, k])]
         return weight
 
-    def bounds(self, rest):
-        """For each model the largest score such that its samples at or above it weigh more than its share of `rest`.
+    def bounds(self, weight):
+        """For each model the largest score such that its samples at or above it weigh more than its share of `weight`.
 
-        Infinite where `rest` is not positive, minus infinity where the samples do not weigh enough.
+        Infinite if `weight` is not positive, minus infinity if the samples do not weigh enough.
         """
         out = []
         for ordered, sums in zip(self.scores, self.sums, strict=True):
             above = sums[-1] - sums[:-1]  # of this sample and those after it
-            enough = np.flatnonzero(above > rest * sums[-1] / self.total * (1 - _SLACK))
-            out.append(np.inf if rest <= 0 else ordered[enough[-1]] if len(enough) else -np.inf)
+            enough = np.flatnonzero(above > weight * sums[-1] / self.total * (1 - _SLACK))
+            out.append(np.inf if weight <= 0 else ordered[enough[-1]] if len(enough) else -np.inf)
         return out
 
     def members(self, below, order, level, query_weight=1.0, allow_empty=False):
@@ -65,5 +65,5 @@ class WeightedRanks:
         inside = below < level * total * (1 - _SLACK)
         if not allow_empty:
             inside[order[0]] = True
-        chosen = order[inside[order]]
-        return chosen, 1 - below[chosen] / total
+        members = order[inside[order]]
+        return members, 1 - below[members] / total

@@ -172,7 +172,7 @@ class Band(Region):
         bands : Band
         """
         if grid is None:
-            return cls(calibration, X, form, calibration.hull(X, query_weights), query_weights)
+            return super().from_calibration(calibration, X, form, query_weights)
         band_form, interpolate = form.on_grid(grid)
         ends = calibration.hull(X, query_weights, interpolate)
         return cls(calibration, X, band_form, ends, query_weights, form)
@@ -235,39 +235,43 @@ class Ellipsoid(Region):
         volumes : (m,) array
         """
         calibration, out = self.calibration, np.empty(len(self))
-        scales, sizes = calibration.scales_by_sample, calibration.sizes
+        scales, scores = calibration.scales_by_sample, calibration.scores
         if calibration.models.n_models == 1:
             lower, upper = self.ends
             radii = (upper - lower).max(axis=1) / 2 / calibration.score.extents(scales[:1]).max()
             return np.exp(_log_volumes(scales[:1], radii))
-        logs, weights = _log_volumes(scales, sizes), None if self.query_weights is None else calibration.weights
+        logs, weights = _log_volumes(scales, scores), None if self.query_weights is None else calibration.weights
         for rows, centres in calibration.centres(self.X):
-            for m, place in enumerate(range(*rows.indices(len(self)))):
-                own = None if self.query_weights is None else self.query_weights[place : place + 1]
-                finite = np.isfinite(self.ends[1][place]).all()
-                out[place] = self._volume(centres[m], scales, sizes, logs, (weights, own)) if finite else np.inf
+            for m, q in enumerate(range(*rows.indices(len(self)))):
+                query_weight = None if self.query_weights is None else self.query_weights[q : q + 1]
+                is_finite = np.isfinite(self.ends[1][q]).all()
+                out[q] = (
+                    self._volume(centres[m], scales, scores, logs, (weights, query_weight)) if is_finite else np.inf
+                )
         return out
 
-    def _volume(self, centres, scales, sizes, logs, weights):
-        """Volume of the set of one query, from the ellipsoids (n, ...) of the samples."""
+    def _volume(self, centres, scales, radii_by_sample, logs, weights):
+        """Volume of the set of one query, from centres, scales, radii and log volumes (n, ...) of the ellipsoids."""
         level, score = self.calibration.level, self.calibration.score
         d, rng = centres.shape[1], np.random.default_rng(0)
-        unit = np.sort(logs)[min(rank(level, len(logs)), len(logs)) - 1]  # of volumes; most sets are about as large
+        unit = np.sort(logs)[min(rank(level, len(logs)), len(logs)) - 1]  # log of a typical volume
         shares = np.exp(np.minimum(logs - unit, 0.0))
-        drawn = rng.choice(len(logs), _DRAWS, p=shares / shares.sum())
+        samples = rng.choice(len(logs), _DRAWS, p=shares / shares.sum())
         directions = rng.normal(size=(_DRAWS, d))
         radii = rng.uniform(size=_DRAWS) ** (1 / d) / np.linalg.norm(directions, axis=1)
-        factors = np.linalg.cholesky(scales)[drawn]
-        points = centres[drawn] + sizes[drawn, None] * np.einsum("ijk,ik->ij", factors, directions * radii[:, None])
+        factors = np.linalg.cholesky(scales)[samples]
+        points = centres[samples] + radii_by_sample[samples, None] * np.einsum(
+            "ijk,ik->ij", factors, directions * radii[:, None]
+        )
         scores = score.sizes(points[:, None] - centres, scales)  # (draws, n)
-        inside = conforms(scores, sizes, level, *weights)
-        density = (scores <= sizes * (1 + 1e-9)) @ np.exp(np.minimum(unit - logs, 0.0)) / shares.sum()
+        inside = conforms(scores, radii_by_sample, level, *weights)
+        density = (scores <= radii_by_sample * (1 + 1e-9)) @ np.exp(np.minimum(unit - logs, 0.0)) / shares.sum()
         return float(np.exp(unit) * np.mean(inside / density))
 
 
-def _log_volumes(scales, sizes):
+def _log_volumes(scales, radii):
     """Logarithms (n,) of the volumes of ellipsoids with these matrices and radii; minus infinity for points."""
     d = scales.shape[-1]
     unit = d / 2 * np.log(np.pi) - gammaln(d / 2 + 1)
     with np.errstate(divide="ignore"):
-        return unit + np.linalg.slogdet(scales)[1] / 2 + d * np.log(sizes)
+        return unit + np.linalg.slogdet(scales)[1] / 2 + d * np.log(radii)

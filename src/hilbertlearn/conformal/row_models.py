@@ -24,10 +24,10 @@ from .samples import RowData
 from .wrapped import ClosedFormMachine, leave_one_out_fit, select_columns
 
 _COPIES = 6  # arrays as large as the predictions of all models that exist at the same time; for the memory estimate
-_PAIRS_UP_TO = 200  # samples up to which jackknife+ learns scales from pairs left out: O(n^2 d) numbers
-_SCALE_GROUPS = 10  # groups of samples with a common scale beyond that
-_DIGITS = 9  # decimals of predictions relative to the largest one that sort samples; further ones depend on their order
-_EXACT = 1e-10  # residuals relative to the spread of outputs up to which a fit interpolates
+_PAIRS_UP_TO = 200  # largest number of samples for scales from leave-two-out residuals: O(n^2 d) numbers
+_SCALE_GROUPS = 10  # groups of samples with a common scale for more samples
+_DIGITS = 9  # decimals of relative predictions that samples are sorted by; further ones depend on the order of samples
+_EXACT = 1e-10  # a fit with residuals up to this share of the spread of outputs interpolates
 
 # residuals (n, d), outputs (n, d), weights (n,) of a model's training samples, and the model -> its scale
 ScaleFunction = Callable[[Any, Any, Any, Any], Any]
@@ -70,7 +70,9 @@ class RowRefits(RowModels):
     columns: tuple  # per model the training samples, where inputs are kernel values with all samples; None otherwise
 
     def predictions(self, X):
-        values = [_predict(model, X, own, self.form) for model, own in zip(self.models, self.columns, strict=True)]
+        values = [
+            _predict(model, X, columns, self.form) for model, columns in zip(self.models, self.columns, strict=True)
+        ]
         return np.stack(values, axis=1)
 
 
@@ -109,8 +111,8 @@ def fit_row_refits(
     pairwise = fit_part is None and get_tags(estimator).input_tags.pairwise
     columns = tuple(train if pairwise else None for train, _ in splits)
     work = (
-        delayed(_fit_split)(estimator, fit_part, data, split, own, learn_scale)
-        for split, own in zip(splits, columns, strict=True)
+        delayed(_fit_split)(estimator, fit_part, data, split, part_columns, learn_scale)
+        for split, part_columns in zip(splits, columns, strict=True)
     )
     task = progress.task("models without some samples", "model", len(splits), has_subtasks=True)
     models, out_of_fold, scales = zip(*run_jobs(task, work, n_jobs), strict=True)
@@ -178,7 +180,7 @@ def row_jackknife(machine: ClosedFormMachine, data: RowData, learn_scale: ScaleF
             scale_index = _scale_groups(outputs, out_of_fold)
             parts = _group_residuals(outputs, out_of_fold, scale_index)
         y, weights = outputs.to_rows(), machine.weights
-        scales = np.stack([learn_scale(part[own], y[own], weights[own], machine.machine) for part, own in parts])
+        scales = np.stack([learn_scale(part[rows], y[rows], weights[rows], machine.machine) for part, rows in parts])
     in_use = np.flatnonzero(np.isin(machine.rows, data.rows))  # the machine may have samples that are not used here
     return RowJackknife(
         machine=machine,
@@ -204,8 +206,8 @@ def _group_residuals(outputs, out_of_fold, groups):
     """For each group the leave-one-out residuals (n, d), and a mask of the samples of other groups."""
     residuals = outputs.residuals(out_of_fold)
     for group in range(groups.max() + 1):
-        others = groups != group
-        yield residuals, others if others.any() else ~others  # copies of one sample are one group
+        is_other = groups != group
+        yield residuals, is_other if is_other.any() else ~is_other  # copies of one sample are one group
 
 
 def _scale_groups(outputs, out_of_fold):

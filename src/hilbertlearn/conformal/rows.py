@@ -46,9 +46,9 @@ class RowSets(OutputSets):
         form, curves = cls._output_form(settings, y)
         data = RowData.from_arguments(X, y, sample_weight, groups, form)
         if form.irregular and not score.pointwise:
-            raise ValueError("score='mahalanobis' is not for functions at points of their own; use 'auto' or 'scale'")
+            raise ValueError("score='mahalanobis' does not support irregular functions; use 'auto' or 'scale'")
         method = settings.initial_method(data)
-        full = FullFit() if method == "split" else FullFit.of_all_samples(settings, data, method, indexable(y)[0])
+        full = FullFit() if method == "split" else FullFit.from_data(settings, data, method, indexable(y)[0])
         if method == "auto":
             method = "cv+" if full.machine is None else "jackknife+"
         learn_scale = ScaleLearner(score, settings.level, curves) if score.learns else None
@@ -85,8 +85,8 @@ class RowSets(OutputSets):
     # ---------------------------------------------------------------- predict
 
     @property
-    def covered(self):
-        return self.calibration.covered
+    def coverage(self):
+        return self.calibration.coverage
 
     def predict_interval(self, X, sample_weight=None):
         X, query_weights = indexable(X)[0], check_weights(sample_weight, _num_samples(X))
@@ -119,7 +119,7 @@ class FullFit:
     fit_part: Any = None  # fits a part with the settings of all samples, for method="auto" without a closed form
 
     @classmethod
-    def of_all_samples(cls, settings: ConformalSettings, data: RowData, method, y) -> FullFit:
+    def from_data(cls, settings: ConformalSettings, data: RowData, method, y) -> FullFit:
         model = clone(settings.estimator)
         arguments = (model, data.X, y, data.sample_weight)
         with settings.full_model_progress():
@@ -149,6 +149,6 @@ class ScaleLearner:
 def _warn_infinite(upper, query_weights):
     if query_weights is None and np.isinf(upper).any():
         warn(
-            "some outputs were observed in too few samples for the level, or in none, their intervals are "
-            "infinite; take a lower level, or more samples that observe them"
+            "some outputs were observed in too few samples for the level, or in none: their intervals are "
+            "infinite; lower the level, or add samples that observe these outputs"
         )

@@ -247,14 +247,14 @@ class Mahalanobis(Score):
         out = np.full(residuals.shape[:-1], np.nan)
         scales = np.broadcast_to(scales, (*out.shape, *scales.shape[-2:]))
         rows = missing.reshape(-1, missing.shape[-1])
-        patterns, which = np.unique(rows, axis=0, return_inverse=True)
+        patterns, pattern_index = np.unique(rows, axis=0, return_inverse=True)
         flat, flat_scales, sizes = (
             residuals.reshape(rows.shape),
             scales.reshape(-1, *scales.shape[-2:]),
             out.reshape(-1),
         )
         for number, pattern in enumerate(patterns):
-            samples, columns = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
+            samples, columns = np.flatnonzero(pattern_index.ravel() == number), np.flatnonzero(~pattern)
             if len(columns):
                 blocks = flat_scales[np.ix_(samples, columns, columns)]
                 sizes[samples] = Mahalanobis.sizes(self, flat[np.ix_(samples, columns)], blocks)
@@ -317,8 +317,8 @@ def _trimmed(residuals, weights):
     in_use = np.isfinite(largest) & (weights > 0)
     if not in_use.any():
         return np.zeros(residuals.shape[1])
-    kept = in_use & (largest <= weighted_quantile(largest[in_use], _TRIMMED, weights[in_use]))
-    return np.nan_to_num(np.fmax.reduce(sizes[kept], axis=0, initial=np.nan))
+    remaining = in_use & (largest <= weighted_quantile(largest[in_use], _TRIMMED, weights[in_use]))
+    return np.nan_to_num(np.fmax.reduce(sizes[remaining], axis=0, initial=np.nan))
 
 
 _MODULATIONS = {"constant": _ones, "scale": _deviation, "robust": _mad, "trimmed": _trimmed}

@@ -34,7 +34,9 @@ def cross_validation_splits(data: CalibrationData, cv, random_state):
         if groups is not None:
             n_groups = len(np.unique(groups[data.rows]))
             if n_groups < 2:
-                raise ValueError("groups must have at least 2 among the samples that count, got 1; give none, or more")
+                raise ValueError(
+                    "groups must have at least 2 values among the samples in use, got 1; give none, or more"
+                )
             cv = GroupKFold(min(number, n_groups))
         else:
             cv = KFold(max(number, 2), shuffle=True, random_state=random_state)
@@ -77,16 +79,14 @@ def _positions(data: CalibrationData, cv):
     times = np.zeros(data.n_samples, dtype=int)
     for train, test in check_cv(cv).split(*arguments):
         if is_iterable:  # pairs of positions among all samples
-            every = np.arange(data.n_samples)
-            train, test = (np.intersect1d(every[part], rows) for part in (train, test))
+            positions = np.arange(data.n_samples)
+            train, test = (np.intersect1d(positions[part], rows) for part in (train, test))
         else:
             train, test = rows[train], rows[test]
         if not len(train):
             raise ValueError("cv: a fold leaves no sample with a positive weight and an observed output to fit")
         if np.isin(test, train).any():
-            raise ValueError(
-                "cv: a fold is to fit samples that it leaves out, which say nothing of new ones; part them"
-            )
+            raise ValueError("cv: a fold has samples in both its training and its test part; use disjoint parts")
         times[test] += 1
         parts.append((train, test))
     if (times > 1).any():
@@ -97,14 +97,14 @@ def _positions(data: CalibrationData, cv):
     return [part for part in parts if len(part[1])]
 
 
-def check_enough(n, level, method, what="samples"):
+def check_enough(n, level, method, unit="samples"):
     """Raise where the calibration samples are so few that every set would be the whole output space."""
     needed = samples_needed(level)
     if not n:
-        raise ValueError(f"y: no {what} with an observed output are left out; give some whose output is known")
+        raise ValueError(f"y: no {unit} with an observed output for calibration; give some whose output is known")
     if n < needed:
-        remedy = "raise calibration, or use method='cv+'" if method == "split" else f"give more {what}"
+        remedy = "raise calibration, or use method='cv+'" if method == "split" else f"give more {unit}"
         raise ValueError(
-            f"level={level:g} needs at least {needed} {what} that are left out, {method} has {n}; lower level to "
+            f"level={level:g} needs at least {needed} {unit} for calibration, {method} has {n}; lower level to "
             f"{n / (n + 1):.3g} or below, or {remedy}"
         )

@@ -36,7 +36,7 @@ def check_estimator(estimator):
         )
     if is_classifier(estimator):
         raise TypeError(
-            f"estimator: {type(estimator).__name__} is a classifier, whose sets of classes are not made here; give "
+            f"estimator: {type(estimator).__name__} is a classifier, which is not supported; give "
             "StructuredPredictor(), which predicts labels too and has predict_set"
         )
 
@@ -277,8 +277,8 @@ def learn_from_inputs(model, steps, X) -> bool:
             return True
         X = steps.transform(X)
     maps = model.feature_map_ if isinstance(model.feature_map_, list) else [model.feature_map_]
-    transformers = [one.transformer for one in maps if hasattr(one, "transformer")]
-    return any(not get_tags(one).requires_fit and depends_on_batch(one.transform, X) for one in transformers)
+    transformers = [feature_map.transformer for feature_map in maps if hasattr(feature_map, "transformer")]
+    return any(not get_tags(step).requires_fit and depends_on_batch(step.transform, X) for step in transformers)
 
 
 def depends_on_batch(transform, X) -> bool:
