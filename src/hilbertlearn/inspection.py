@@ -79,24 +79,23 @@ def outlier_report(estimator, *, cutoff=5.0):
     """
     check_number(cutoff, "cutoff")
     machine = _machine(estimator)
-    state, seen = machine.state_, machine.state_.diagnostics
+    state, diagnostics = machine.state_, machine.state_.diagnostics
     columns = sample_columns(state)
     if hasattr(state.space, "grids"):
         columns |= _stretches(state, cutoff)
-    order = np.lexsort((-seen.sizes, -seen.held_back * seen.sizes))  # equals stay in the order of the samples
-    return _make_frame(
-        {name: values[order] for name, values in columns.items()}, machine.machine_.sample_names(seen.rows[order])
-    )
+    order = np.lexsort((-diagnostics.sizes, -diagnostics.held_back * diagnostics.sizes))  # ties in the order of samples
+    names = machine.machine_.sample_names(diagnostics.rows[order])
+    return _make_frame({name: values[order] for name, values in columns.items()}, names)
 
 
 def sample_columns(state: State) -> dict[str, np.ndarray]:
     """Columns for all kinds of outputs, in the order of the samples of positive weight."""
-    seen: Any = state.diagnostics
-    scale = float(np.median(seen.sizes)) or 1.0
+    diagnostics: Any = state.diagnostics
+    scale = float(np.median(diagnostics.sizes)) or 1.0
     loo_norms, leverages = _loo_norms(state)
     return {
-        "held_back": seen.held_back,
-        "residual": seen.sizes / scale,
+        "held_back": diagnostics.held_back,
+        "residual": diagnostics.sizes / scale,
         "loo_residual": loo_norms / scale,
         "leverage": leverages,
     }
@@ -136,7 +135,7 @@ def _make_frame(columns, index):
 
 def _machine(estimator) -> KernelMachine:
     """The fitted kernel machine inside a pipeline or a search."""
-    given = estimator
+    original = estimator
     while True:
         if isinstance(estimator, Pipeline):
             estimator = estimator[-1]
@@ -149,7 +148,7 @@ def _machine(estimator) -> KernelMachine:
             check_is_fitted(estimator)  # an unfitted search has no best estimator
         raise TypeError(
             "estimator must be an OperatorKernelRegressor, FunctionalRegressor or StructuredPredictor, or a search or "
-            f"Pipeline around one, got {type(given).__name__}"
+            f"Pipeline around one, got {type(original).__name__}"
         )
     check_is_fitted(estimator)
     if getattr(estimator.state_, "diagnostics", None) is None:
@@ -166,31 +165,31 @@ def _machine(estimator) -> KernelMachine:
 
 def unit_duals(state: State):
     """Dual variables (n, d) in coordinates, of samples of weight one; the residuals for the squared loss."""
-    seen: Any = state.diagnostics
-    if seen.dual_coordinates is not None:
-        return seen.dual_coordinates
-    penalty = state.alpha * seen.weights.sum()
-    return state.coefficients[seen.rows] * (penalty / seen.weights)[:, None]
+    diagnostics: Any = state.diagnostics
+    if diagnostics.dual_coordinates is not None:
+        return diagnostics.dual_coordinates
+    penalty = state.alpha * diagnostics.weights.sum()
+    return state.coefficients[diagnostics.rows] * (penalty / diagnostics.weights)[:, None]
 
 
 def _loo_norms(state: State):
     """Norms (n,) of leave-one-out residuals, and leverages (n,)."""
-    seen: Any = state.diagnostics
+    diagnostics: Any = state.diagnostics
     if state.loo_data is not None:
-        left_out, fitted = state.loo_residuals()[seen.rows], unit_duals(state)
+        left_out, fitted = state.loo_residuals()[diagnostics.rows], unit_duals(state)
         observed = np.isfinite(left_out)
         share = _share(observed, state.space.measure)
-        before, after = (row_norms(np.where(observed, rows, 0.0)) for rows in (fitted, left_out))
-        return after / np.sqrt(share), _leverage(before, after)
-    if seen.loo_data is None:
-        missing = np.full(len(seen.rows), np.nan)
+        fitted_norms, loo_norms = (row_norms(np.where(observed, rows, 0.0)) for rows in (fitted, left_out))
+        return loo_norms / np.sqrt(share), _leverage(fitted_norms, loo_norms)
+    if diagnostics.loo_data is None:
+        missing = np.full(len(diagnostics.rows), np.nan)
         return missing, missing
     change, leverages = _fitted_changes(state)
-    change = change if seen.sampling is None else seen.sampling.push(change)
-    known = np.nan_to_num(seen.residuals)
-    share = 1.0 if seen.sampling is not None else _share(np.isfinite(seen.residuals), state.space.measure)
-    inside = row_norms(np.where(np.isfinite(seen.residuals), known + change, 0.0)) ** 2
-    outside = np.maximum(seen.sizes**2 * share - row_norms(known) ** 2, 0.0)  # squared norm outside the space
+    change = change if diagnostics.sampling is None else diagnostics.sampling.push(change)
+    known = np.nan_to_num(diagnostics.residuals)
+    share = 1.0 if diagnostics.sampling is not None else _share(np.isfinite(diagnostics.residuals), state.space.measure)
+    inside = row_norms(np.where(np.isfinite(diagnostics.residuals), known + change, 0.0)) ** 2
+    outside = np.maximum(diagnostics.sizes**2 * share - row_norms(known) ** 2, 0.0)  # squared norm outside the space
     return np.sqrt((inside + outside) / share), leverages
 
 
@@ -199,22 +198,21 @@ def _fitted_changes(state: State):
 
     Ridge regression with weights v and targets ``fitted + dual / v`` has the same solution.
     """
-    seen: Any = state.diagnostics
-    data, duals = seen.loo_data, unit_duals(state)
-    v = np.ones(len(duals)) if seen.irls_weights is None else seen.irls_weights
-    at = np.arange(len(duals))
-    if (
-        data.kernels is None and data.graph_penalty is None
-    ):  # predictions may use the samples with nonzero coefficients alone
-        at = np.searchsorted(seen.rows, state.columns)
-    weights = seen.weights[at] * v[at]
-    gaps = (duals / v[:, None])[at]
-    term = state.training_term(replace(data, weights=np.ones(len(at))))
-    penalty = state.alpha * seen.weights.sum()
-    fitted = term.apply(seen.weights[at, None] * duals[at]) / penalty
+    diagnostics: Any = state.diagnostics
+    data, duals = diagnostics.loo_data, unit_duals(state)
+    v = np.ones(len(duals)) if diagnostics.irls_weights is None else diagnostics.irls_weights
+    positions = np.arange(len(duals))
+    if data.kernels is None and data.graph_penalty is None:  # samples with zero coefficients may be dropped
+        positions = np.searchsorted(diagnostics.rows, state.columns)
+    weights = diagnostics.weights[positions] * v[positions]
+    gaps = (duals / v[:, None])[positions]  # targets minus fitted values
+    term = state.training_term(replace(data, weights=np.ones(len(positions))))
+    penalty = state.alpha * diagnostics.weights.sum()
+    fitted = term.apply(diagnostics.weights[positions, None] * duals[positions]) / penalty
     ((_, residuals),) = loo_residuals(term.scaled(np.sqrt(weights)), fitted + gaps, [penalty], weights=weights)
     change, leverages = np.zeros_like(duals), np.zeros(len(duals))
-    change[at], leverages[at] = residuals - gaps, _leverage(row_norms(gaps), row_norms(residuals))
+    change[positions] = residuals - gaps
+    leverages[positions] = _leverage(row_norms(gaps), row_norms(residuals))
     return change, leverages
 
 
@@ -235,40 +233,40 @@ def _share(observed, measure):
 
 def point_residuals(state: State):
     """For each sample of positive weight its observed points (m_i, k), and the residuals (m_i,) there."""
-    seen: Any = state.diagnostics
+    diagnostics: Any = state.diagnostics
     space: Any = state.space
-    rows = unit_duals(state) if seen.residuals is None else seen.residuals
-    if seen.observation_points is not None:
+    rows = unit_duals(state) if diagnostics.residuals is None else diagnostics.residuals
+    if diagnostics.observation_points is not None:
         return [
             (points, row[: len(points)] / root)
-            for row, (points, root) in zip(rows, seen.observation_points, strict=True)
+            for row, (points, root) in zip(rows, diagnostics.observation_points, strict=True)
         ]
-    if seen.residuals is None and state.loo_data is not None:
+    if diagnostics.residuals is None and state.loo_data is not None:
         rows = np.where(np.isfinite(state.loo_data.Y), rows, np.nan)
     points = np.stack(np.meshgrid(*space.grids, indexing="ij"), axis=-1).reshape(-1, len(space.grids))
     values = space.evaluate_on_grid(rows)
-    values = (values if seen.outside_values is None else values + seen.outside_values).reshape(len(rows), -1)
-    points = np.repeat(
-        points, values.shape[1] // len(points), axis=0
-    )  # one for each curve and quantile level of a sample
+    values = values if diagnostics.outside_values is None else values + diagnostics.outside_values
+    values = values.reshape(len(rows), -1)
+    # a point for each curve and quantile level of a sample
+    points = np.repeat(points, values.shape[1] // len(points), axis=0)
     return [(points[np.isfinite(row)], row[np.isfinite(row)]) for row in values]
 
 
 def deviating_points(state: State, cutoff):
     """For each sample of positive weight the points (m_i, k) where its residual is large."""
-    seen = point_residuals(state)
-    sizes = [np.abs(values) for _, values in seen]
+    residuals = point_residuals(state)
+    sizes = [np.abs(values) for _, values in residuals]
     common = MAD_TO_DEVIATION * float(np.median(np.concatenate(sizes)))
-    local = _local_scales(seen, sizes)
+    local = _local_scales(residuals, sizes)
     return [
         points[size > cutoff * np.maximum(scale, common)] if common > 0 else points[:0]
-        for (points, _), size, scale in zip(seen, sizes, local, strict=True)
+        for (points, _), size, scale in zip(residuals, sizes, local, strict=True)
     ]
 
 
-def _local_scales(seen, sizes):
+def _local_scales(residuals, sizes):
     """Robust standard deviations over samples, at the points of each sample; zeros where few points are shared."""
-    points, inverse = np.unique(np.concatenate([points for points, _ in seen]), axis=0, return_inverse=True)
+    points, inverse = np.unique(np.concatenate([points for points, _ in residuals]), axis=0, return_inverse=True)
     inverse = inverse.ravel()
     if 2 * len(points) > len(inverse):  # most points belong to one curve
         return [np.zeros(len(size)) for size in sizes]

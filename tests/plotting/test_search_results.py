@@ -41,7 +41,7 @@ def test_choice_has_the_smallest_error_at_each_value(chosen):
 def test_choice_is_marked(chosen):
     ax = plotting.plot_search_results(chosen)
     mark = ax.lines[-1]
-    assert mark.get_label().startswith(f"chosen: {chosen.kernel_}, alpha = ")
+    assert mark.get_label().startswith(f"selected: {chosen.kernel_}, alpha = ")
     assert_allclose(mark.get_xdata(), chosen.alpha_, rtol=1e-3)
     tried = chosen.search_results_
     own = (tried["kernel"] == chosen.kernel_) & np.isclose(tried["alpha"], chosen.alpha_, rtol=1e-3)
@@ -73,7 +73,7 @@ def test_alphas_of_each_output_are_lines():
 
 def test_choice_of_nothing_is_refused(chosen):
     fixed = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1).fit(X, CURVES[:, 0])
-    with pytest.raises(ValueError, match=r"model has chosen nothing: .* set alpha='auto'"):
+    with pytest.raises(ValueError, match=r"model has no search results: .* set alpha='auto'"):
         plotting.plot_search_results(fixed)
     with pytest.raises(NotFittedError):
         plotting.plot_search_results(OperatorKernelRegressor())

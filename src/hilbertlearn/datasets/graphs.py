@@ -121,8 +121,8 @@ def make_mixture_network(
     check_share(p_intra, "p_intra")
     check_share(p_inter, "p_inter")
     target = np.arange(n_nodes) * n_classes // n_nodes
-    facts = {"target": target, "DESCR": getdoc(make_mixture_network)}
-    return _network(target, p_intra, p_inter, inertia, beta, random_state, **facts)
+    fields = {"target": target, "DESCR": getdoc(make_mixture_network)}
+    return _network(target, p_intra, p_inter, inertia, beta, random_state, **fields)
 
 
 def kernel_pca_inputs(K, inertia=0.95):
@@ -170,8 +170,8 @@ def kernel_pca_inputs(K, inertia=0.95):
     rank = np.count_nonzero(values > len(K) * np.finfo(float).eps * max(values[0], np.abs(K).max()))
     if rank == 0:
         raise ValueError("K is constant: all inputs would be equal; give a kernel that tells samples apart")
-    reached = np.cumsum(values) >= (inertia - INERTIA_ROUNDING) * values.sum()
-    n_components = min(rank, 1 + int(reached.argmax()))
+    is_reached = np.cumsum(values) >= (inertia - INERTIA_ROUNDING) * values.sum()
+    n_components = min(rank, 1 + int(is_reached.argmax()))
     return vectors[:, :n_components] * np.sqrt(values[:n_components])
 
 
@@ -181,12 +181,12 @@ def graph_from_edges(rows, columns, n_nodes):
     return (half + half.T).astype(bool).astype(float)
 
 
-def _network(classes, p_intra, p_inter, inertia, beta, random_state, **facts):
+def _network(classes, p_intra, p_inter, inertia, beta, random_state, **fields):
     """Bunch of a random graph, whose links have probabilities that depend on the classes of nodes, and of inputs."""
     rows, columns = np.triu_indices(len(classes), k=1)
     probability = np.where(classes[rows] == classes[columns], p_intra, p_inter)
-    drawn = check_random_state(random_state).uniform(size=len(rows)) < probability
-    adjacency = graph_from_edges(rows[drawn], columns[drawn], len(classes))
+    is_linked = check_random_state(random_state).uniform(size=len(rows)) < probability
+    adjacency = graph_from_edges(rows[is_linked], columns[is_linked], len(classes))
     kernel = diffusion_kernel(adjacency, beta)
     X = kernel_pca_inputs(kernel, inertia)
-    return Bunch(adjacency=adjacency, X=X, output_kernel=kernel, beta=beta, **facts)
+    return Bunch(adjacency=adjacency, X=X, output_kernel=kernel, beta=beta, **fields)

@@ -227,9 +227,9 @@ def make_movie_ratings(n_users=943, n_movies=1682, n_ratings=100_000, *, random_
     appeal = 0.6 * quality + 0.5 * rng.normal(size=(n_users, 1)) + preference + rng.normal(size=(n_users, n_movies))
 
     popularity = 1.2 * rng.normal(size=n_movies) + 0.5 * quality
-    rated = _rated_mask(popularity + 0.3 * preference, n_ratings, rng)
-    cuts = np.quantile(appeal[rated], np.cumsum(RATING_SHARES)[:-1])
-    Y = np.where(rated, 1.0 + np.searchsorted(cuts, appeal), np.nan)
+    is_rated = _rated_mask(popularity + 0.3 * preference, n_ratings, rng)
+    cuts = np.quantile(appeal[is_rated], np.cumsum(RATING_SHARES)[:-1])
+    Y = np.where(is_rated, 1.0 + np.searchsorted(cuts, appeal), np.nan)
     titles = np.array([f"movie {m + 1}" for m in range(n_movies)])
     return movie_ratings(Y, age, gender, occupation, OCCUPATIONS, genres, titles, getdoc(make_movie_ratings))
 
@@ -337,6 +337,6 @@ def _rated_mask(propensity, n_ratings, rng):
     counts = np.minimum(counts, n_movies // 2)
     # the largest of log-weights plus Gumbel noise are a weighted draw without replacement
     order = np.argsort(-propensity - rng.gumbel(size=propensity.shape), axis=1)
-    rated = np.zeros(propensity.shape, dtype=bool)
-    np.put_along_axis(rated, order, np.arange(n_movies) < counts[:, None], axis=1)
-    return rated
+    is_rated = np.zeros(propensity.shape, dtype=bool)
+    np.put_along_axis(is_rated, order, np.arange(n_movies) < counts[:, None], axis=1)
+    return is_rated

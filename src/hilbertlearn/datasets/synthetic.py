@@ -171,9 +171,9 @@ def make_frequency_curves(
     grid_out = 1 - width / 2 + (max_frequency - 1 + width) * unit_grid(n_points_out, "n_points_out")
     rng = check_random_state(random_state)
     # the n_frequencies smallest of random numbers are a random subset
-    chosen = rng.uniform(size=(n_samples, max_frequency)).argsort(axis=1)[:, :n_frequencies]
+    frequencies = rng.uniform(size=(n_samples, max_frequency)).argsort(axis=1)[:, :n_frequencies]
     coefficients = np.zeros((n_samples, max_frequency))
-    np.put_along_axis(coefficients, chosen, rng.uniform(-amplitude, amplitude, size=chosen.shape), axis=1)
+    np.put_along_axis(coefficients, frequencies, rng.uniform(-amplitude, amplitude, size=frequencies.shape), axis=1)
     X = coefficients @ np.cos(np.multiply.outer(np.arange(1, max_frequency + 1), grid_in))
     Y = coefficients @ frequency_atoms(grid_out, max_frequency=max_frequency, width=width)
     X += noise_in * rng.normal(size=X.shape)

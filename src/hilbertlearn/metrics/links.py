@@ -43,12 +43,12 @@ def link_roc_auc(adjacency, scores, pairs="upper"):
     >>> metrics.link_roc_auc(links, scores)
     0.5
     """
-    links, everything = (ordered.scores for ordered in _sorted_scores(adjacency, scores, pairs))
-    n_links, n_others = len(links), len(everything) - len(links)
+    links, all_pairs = (part.scores for part in _sorted_scores(adjacency, scores, pairs))
+    n_links, n_others = len(links), len(all_pairs) - len(links)
     if n_links == 0 or n_others == 0:
         return np.nan
-    below, upto = (np.searchsorted(everything, links, side) for side in ("left", "right"))
-    ranks = (below + upto + 1) / 2  # from 1; tied scores have their mean rank
+    below, not_above = (np.searchsorted(all_pairs, links, side) for side in ("left", "right"))
+    ranks = (below + not_above + 1) / 2  # from 1; tied scores have their mean rank
     return float((ranks.sum() - n_links * (n_links + 1) / 2) / n_links / n_others)
 
 
@@ -86,10 +86,10 @@ def link_average_precision(adjacency, scores, pairs="upper"):
     >>> round(metrics.link_average_precision(links, scores), 3)
     0.833
     """
-    links, everything = _sorted_scores(adjacency, scores, pairs)
+    links, all_pairs = _sorted_scores(adjacency, scores, pairs)
     if len(links.scores) == 0:
         return np.nan
-    return float(np.mean(links.at_least(links.scores) / everything.at_least(links.scores)))
+    return float(np.mean(links.at_least(links.scores) / all_pairs.at_least(links.scores)))
 
 
 def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
@@ -130,15 +130,15 @@ def best_f1_threshold(adjacency, scores, pairs="upper", sample_weight=None):
     >>> metrics.best_f1_threshold(links, scores)
     (0.4, 0.8)
     """
-    links, everything = _sorted_scores(adjacency, scores, pairs, sample_weight)
+    links, all_pairs = _sorted_scores(adjacency, scores, pairs, sample_weight)
     if len(links.scores) == 0:
         return np.inf, 1.0
     lowest = np.unique(links.scores)[::-1]  # other thresholds cannot be better
-    f1 = 2 * links.at_least(lowest) / (links.mass[0] + everything.at_least(lowest))
+    f1 = 2 * links.at_least(lowest) / (links.mass[0] + all_pairs.at_least(lowest))
     threshold = lowest[f1.argmax()]
-    n_rejected = np.searchsorted(everything.scores, threshold)
+    n_rejected = np.searchsorted(all_pairs.scores, threshold)
     if n_rejected > 0:
-        rejected = everything.scores[n_rejected - 1]
+        rejected = all_pairs.scores[n_rejected - 1]
         between = rejected + (threshold - rejected) / 2
         if between > rejected:  # false for adjacent floating-point numbers
             threshold = between
@@ -169,25 +169,26 @@ def _sorted_scores(adjacency, scores, pairs, weights=None):
     if not scipy.sparse.issparse(adjacency):
         adjacency = np.asarray(adjacency, dtype=float)
     scores = np.asarray(scores, dtype=float)
-    given = (adjacency, scores) if weights is None else (adjacency, scores, weights := np.asarray(weights, dtype=float))
-    if len({array.shape for array in given}) > 1:
+    weights = None if weights is None else np.asarray(weights, dtype=float)
+    arrays = [array for array in (adjacency, scores, weights) if array is not None]
+    if len({array.shape for array in arrays}) > 1:
         raise ValueError(
             "adjacency and scores must have the same shape, one entry a pair, got "
-            + " and ".join(str(array.shape) for array in given)
+            + " and ".join(str(array.shape) for array in arrays)
         )
-    counted = _pair_mask(pairs, scores.shape)
+    is_scored = _pair_mask(pairs, scores.shape)
     if scipy.sparse.issparse(adjacency):
         rows, columns = (adjacency > 0).nonzero()
-        kept = counted[rows, columns]
-        linked: Any = (rows[kept], columns[kept])
+        is_counted = is_scored[rows, columns]
+        linked: Any = (rows[is_counted], columns[is_counted])
     else:
-        linked = counted & (adjacency > 0)
-        counted = counted & ~np.isnan(adjacency)
-    if np.isnan(scores[counted]).any():
+        linked = is_scored & (adjacency > 0)
+        is_scored = is_scored & ~np.isnan(adjacency)
+    if np.isnan(scores[is_scored]).any():
         raise ValueError("scores has NaN where adjacency is known; leave these pairs out by a mask in pairs")
     return tuple(
         _SortedScores.from_scores(scores[mask], None if weights is None else weights[mask])
-        for mask in (linked, counted)
+        for mask in (linked, is_scored)
     )
 
 

@@ -36,21 +36,21 @@ def ranks_from_order(order, labels=None):
     array([[2, 3, 1],
            [3, 1, 2]])
     """
-    given = _as_rows(order, "order")
-    numbers = np.atleast_2d(given)
-    known = np.arange(numbers.shape[1]) if labels is None else np.asarray(labels)
-    if known.ndim != 1 or len(set(known.tolist())) != len(known):
+    orders = _as_rows(order, "order")
+    numbers = np.atleast_2d(orders)
+    names = np.arange(numbers.shape[1]) if labels is None else np.asarray(labels)
+    if names.ndim != 1 or len(set(names.tolist())) != len(names):
         raise ValueError(f"labels must be names that differ, one a column, got {labels!r}")
-    if (known.dtype.kind in "US") != (numbers.dtype.kind in "US"):
+    if (names.dtype.kind in "US") != (numbers.dtype.kind in "US"):
         remedy = "give labels, the names in the order of the columns" if labels is None else "name labels as in order"
-        raise ValueError(f"order has entries such as {numbers.flat[0]!r}, labels such as {known[0]!r}; {remedy}")
+        raise ValueError(f"order has entries such as {numbers.flat[0]!r}, labels such as {names[0]!r}; {remedy}")
     for i, row in enumerate(numbers):
-        if len(row) != len(known) or set(row.tolist()) != set(known.tolist()):
-            names = f"0 to {len(known) - 1}" if labels is None else ", ".join(map(str, known))
-            raise ValueError(f"order must name each of the labels {names} once; row {i} is {row.tolist()}")
+        if len(row) != len(names) or set(row.tolist()) != set(names.tolist()):
+            text = f"0 to {len(names) - 1}" if labels is None else ", ".join(map(str, names))
+            raise ValueError(f"order must name each of the labels {text} once; row {i} is {row.tolist()}")
     ranks = np.empty(numbers.shape, dtype=int)
-    ranks[:, np.argsort(known)] = np.argsort(numbers, axis=1) + 1
-    return ranks.reshape(given.shape)
+    ranks[:, np.argsort(names)] = np.argsort(numbers, axis=1) + 1
+    return ranks.reshape(orders.shape)
 
 
 def order_from_ranks(ranks, labels=None):

@@ -45,12 +45,12 @@ def pinball_by_output(y_true, y_pred, levels, sample_weight=None):
     """Mean pinball losses (outputs, L) over the observed entries of each output; unobserved outputs are dropped."""
     y, q, taus = _blocks(y_true, y_pred, levels)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    seen = np.isfinite(y)
-    share = weights[:, None] * seen
+    is_observed = np.isfinite(y)
+    share = weights[:, None] * is_observed
     total = share.sum(axis=0)
     if not (total > 0).any():
         raise ValueError("y has no observed output with a positive weight to score; give at least one")
-    residuals = np.where(seen, y, 0.0)[:, :, None] - np.where(seen[:, :, None], q, 0.0)
+    residuals = np.where(is_observed, y, 0.0)[:, :, None] - np.where(is_observed[:, :, None], q, 0.0)
     losses = np.maximum(taus * residuals, (taus - 1) * residuals)
     return np.einsum("ij,ijl->jl", share, losses)[total > 0] / total[total > 0, None]
 
@@ -93,10 +93,10 @@ def d2_pinball(y_true, y_pred, levels, sample_weight=None, pooled=False):
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     constants = Pinball(taus).best_constant(np.repeat(y, len(taus), axis=1), weights).reshape(1, -1, len(taus))
     loss = pinball_by_output(y, q, taus, weights)
-    floor = pinball_by_output(y, np.broadcast_to(constants, q.shape), taus, weights)
+    constant_loss = pinball_by_output(y, np.broadcast_to(constants, q.shape), taus, weights)
     if pooled:
-        loss, floor = loss.sum(axis=0), floor.sum(axis=0)
-    shares = np.divide(loss, floor, out=np.where(loss > 0, np.inf, 0.0), where=floor > 0)
+        loss, constant_loss = loss.sum(axis=0), constant_loss.sum(axis=0)
+    shares = np.divide(loss, constant_loss, out=np.where(loss > 0, np.inf, 0.0), where=constant_loss > 0)
     return float(np.mean(1 - np.where(np.isinf(shares), 1.0, shares)))
 
 

@@ -103,7 +103,7 @@ def robustness_ratio(clean, corrupted, p=2, *, kappas=None, quantiles=QUANTILES,
     Huber(1.0, p).validate()
     E, F, measure = _coordinates(clean, corrupted, grid, weights)
     if kappas is None:
-        levels = [_level(level) for level in np.atleast_1d(quantiles)]
+        levels = [_check_level(level) for level in np.atleast_1d(quantiles)]
         kappas = np.unique(np.quantile(p_norms(E, dual_exponent(p), measure), levels))
     kappas = [float(check_number(kappa, "kappas", strict=False)) for kappa in np.atleast_1d(kappas).tolist()]
     ratios = [float(np.mean(_values(F, kappa, p, measure) / _values(E, kappa, p, measure))) for kappa in kappas]
@@ -119,8 +119,8 @@ def _values(R, kappa, p, measure):
 def _coordinates(clean, corrupted, grid, weights):
     """Both as values times roots of quadrature weights, and the weights."""
     values = []
-    for name, given in (("clean", clean), ("corrupted", corrupted)):
-        functions, _ = read_functions(given, grid, name)
+    for name, curves in (("clean", clean), ("corrupted", corrupted)):
+        functions, _ = read_functions(curves, grid, name)
         shape: tuple = getattr(getattr(functions, "values", None), "shape", ())
         if len(shape) != 3 or shape[2] != 1:
             raise ValueError(f"{name} must be functions on a common grid, (n, m), one a sample; got shape {shape}")
@@ -139,7 +139,7 @@ def _coordinates(clean, corrupted, grid, weights):
     return values[0] * root, values[1] * root, measure
 
 
-def _level(level):
+def _check_level(level):
     if not 0 < check_number(level, "quantiles") < 1:
         raise ValueError(f"quantiles must be between 0 and 1, got {level!r}")
     return level

@@ -45,12 +45,12 @@ class FunctionalScorer(BaseEstimator):
         true, predicted = _table(y, "y"), _table(estimator.predict(X), "the prediction")
         _check_alike(true, predicted)
         scorer, (_, T), (_, P) = get_scorer(self.scoring), true, predicted
-        seen = np.isfinite(T)
-        if seen.all():
+        is_observed = np.isfinite(T)
+        if is_observed.all():
             return _score(scorer, T, P, sample_weight)
         scores = [
             _score(scorer, T[rows, j], P[rows, j], None if sample_weight is None else np.asarray(sample_weight)[rows])
-            for j, rows in enumerate(seen.T)
+            for j, rows in enumerate(is_observed.T)
             if rows.any()
         ]
         if not scores:
@@ -75,8 +75,8 @@ def _table(functions, name):
 def _check_alike(true, predicted):
     """Raise unless both have values at the same points."""
     (axes, T), (others, P) = true, predicted
-    known = axes is not None and others is not None
-    if T.shape != P.shape or (known and not all(map(same_points, axes, others))):
+    have_axes = axes is not None and others is not None
+    if T.shape != P.shape or (have_axes and not all(map(same_points, axes, others))):
         raise ValueError(
             f"scoring: y and the prediction must have values at the same points, got {T.shape} and {P.shape}; give y "
             "on the grid of the training outputs, or use scoring=None, the model's own score"
@@ -84,8 +84,8 @@ def _check_alike(true, predicted):
 
 
 def _score(scorer, true, predicted, sample_weight):
-    given = {} if sample_weight is None else {"sample_weight": sample_weight}
-    return float(scorer(_FixedPredictor(predicted), None, true, **given))
+    options = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return float(scorer(_FixedPredictor(predicted), None, true, **options))
 
 
 class _FixedPredictor(RegressorMixin, BaseEstimator):

@@ -335,13 +335,15 @@ def _rows(Y_true, Y_pred):
     return true, pred
 
 
-def _known_rows(Y_true, Y_pred, what):
+def _known_rows(Y_true, Y_pred, quantity):
     """Both as float arrays (n, d), and the mask of known entries of Y_true, where predictions must not be NaN."""
     true, pred = _rows(Y_true, Y_pred)
     known = ~np.isnan(true)
-    holes = np.flatnonzero((np.isnan(pred) & known).any(axis=1))
-    if len(holes):
-        raise ValueError(f"Y_pred is NaN at an entry of sample {holes[0]} that Y_true knows; predict {what} there")
+    invalid_rows = np.flatnonzero((np.isnan(pred) & known).any(axis=1))
+    if len(invalid_rows):
+        raise ValueError(
+            f"Y_pred is NaN at an entry of sample {invalid_rows[0]} that Y_true knows; predict {quantity} there"
+        )
     return true, pred, known
 
 
@@ -389,9 +391,9 @@ def _squared_root_distances(Y_true, Y_pred):
     """``||√y - √z||²`` of histograms, (n,)."""
     true, pred = _rows(Y_true, Y_pred)
     for Y, name in ((true, "Y_true"), (pred, "Y_pred")):
-        bad = ~((Y >= 0).all(axis=1) & (np.abs(Y.sum(axis=1) - 1) <= SUM_TOLERANCE))
-        if bad.any():
-            row = np.flatnonzero(bad)[0]
+        is_invalid = ~((Y >= 0).all(axis=1) & (np.abs(Y.sum(axis=1) - 1) <= SUM_TOLERANCE))
+        if is_invalid.any():
+            row = np.flatnonzero(is_invalid)[0]
             raise ValueError(
                 f"{name} must be histograms, non-negative rows of sum 1; row {row} has sum {Y[row].sum():g} and least "
                 f"entry {Y[row].min():g}; divide counts by their sum"
@@ -399,10 +401,10 @@ def _squared_root_distances(Y_true, Y_pred):
     return ((np.sqrt(true) - np.sqrt(pred)) ** 2).sum(axis=1)
 
 
-def _mean(values, sample_weight, counted=None):
-    """Weighted mean of the values in the mask `counted`, None for all; NaN if their weight is 0."""
+def _mean(values, sample_weight, is_scored=None):
+    """Weighted mean of the values in the mask `is_scored`, None for all; NaN if their weight is 0."""
     weights = _check_sample_weight(sample_weight, values, dtype=np.float64, ensure_non_negative=True)
-    if counted is not None:
-        weights, values = weights[counted], values[counted]
+    if is_scored is not None:
+        weights, values = weights[is_scored], values[is_scored]
     total = weights.sum()
     return float(weights @ values / total) if total > 0 else float("nan")

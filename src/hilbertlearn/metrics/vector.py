@@ -57,15 +57,16 @@ def r2_score(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average
     >>> metrics.r2_score(y_true, y_pred, multioutput="raw_values").round(3)
     array([ 0.875, -7.   ])
     """
-    seen = ObservedEntries.from_outputs(y_true, y_pred, sample_weight)
-    _check_average(multioutput, seen, (*AVERAGES, "variance_weighted"))
-    error, total = seen.sum((seen.true - seen.pred) ** 2), seen.sum((seen.true - seen.mean(seen.true)) ** 2)
-    total = np.where(seen.constant_mask(), 0.0, total)  # exactly 0 in spite of rounding of the mean
+    entries = ObservedEntries.from_outputs(y_true, y_pred, sample_weight)
+    _check_average(multioutput, entries, (*AVERAGES, "variance_weighted"))
+    error = entries.sum((entries.true - entries.pred) ** 2)
+    total = entries.sum((entries.true - entries.mean(entries.true)) ** 2)
+    total = np.where(entries.constant_mask(), 0.0, total)  # exactly 0 in spite of rounding of the mean
     with np.errstate(divide="ignore", invalid="ignore"):
         scores = 1 - error / total
     if force_finite:
         scores = np.where(total > 0, scores, np.where(error > 0, 0.0, 1.0))
-    return _over_outputs(scores, seen.enough_mask(2, "r2_score"), multioutput, total)
+    return _over_outputs(scores, entries.enough_mask(2, "r2_score"), multioutput, total)
 
 
 def mean_squared_error(y_true, y_pred, sample_weight=None, *, multioutput="uniform_average"):
@@ -203,15 +204,16 @@ class ObservedEntries:
         check_order(y_pred, getattr(y_true, "columns", ()), "y_pred", "y_true")
         weights = _check_sample_weight(sample_weight, true, dtype=np.float64, ensure_non_negative=True)
         names = list(getattr(y_true, "columns", range(true.shape[1])))
-        seen = ~np.isnan(true) & (weights > 0)[:, None]
-        holes = np.argwhere(np.isnan(pred) & seen)
-        if len(holes):
-            i, j = holes[0]
+        is_observed = ~np.isnan(true) & (weights > 0)[:, None]
+        missing = np.argwhere(np.isnan(pred) & is_observed)
+        if len(missing):
+            i, j = missing[0]
             raise ValueError(
-                f"y_pred is NaN at sample {i}, output {names[j]!r}, which y_true observes ({len(holes)} such entries); "
-                "predict there, or make y_true NaN there too"
+                f"y_pred is NaN at sample {i}, output {names[j]!r}, which y_true observes ({len(missing)} entries); predict there, "
+                "or make y_true NaN there too"
             )
-        return cls(np.where(seen, true, 0.0), np.where(seen, pred, 0.0), seen * weights[:, None], names)
+        true, pred = (np.where(is_observed, values, 0.0) for values in (true, pred))
+        return cls(true, pred, is_observed * weights[:, None], names)
 
     def sum(self, values):
         """Weighted sum (d,) of values (n, d) over samples."""
@@ -224,28 +226,29 @@ class ObservedEntries:
 
     def constant_mask(self):
         """Mask (d,) of outputs without two different values."""
-        seen = self.weights > 0
-        return np.where(seen, self.true, -np.inf).max(axis=0) <= np.where(seen, self.true, np.inf).min(axis=0)
+        is_observed = self.weights > 0
+        largest = np.where(is_observed, self.true, -np.inf).max(axis=0)
+        return largest <= np.where(is_observed, self.true, np.inf).min(axis=0)
 
     def enough_mask(self, count, metric):
         """Mask (d,) of outputs with at least `count` observed values; a warning names the others."""
         enough = (self.weights > 0).sum(axis=0) >= count
         if not enough.all():
-            which = ", ".join(repr(self.names[j]) for j in np.flatnonzero(~enough))
-            lack = "no observed value" if count == 1 else f"fewer than {count} observed values"
+            outputs = ", ".join(repr(self.names[j]) for j in np.flatnonzero(~enough))
+            reason = "no observed value" if count == 1 else f"fewer than {count} observed values"
             warn(
-                f"{metric}: output {which} has {lack}; its score is NaN, and averages leave it out",
+                f"{metric}: output {outputs} has {reason}; its score is NaN, and averages leave it out",
                 UndefinedMetricWarning,
             )
         return enough
 
 
-def _mean_error(name, size, y_true, y_pred, sample_weight, multioutput, of_mean=np.asarray):
-    """``of_mean`` of the mean of ``size(error)`` of each output, averaged over outputs."""
-    seen = ObservedEntries.from_outputs(y_true, y_pred, sample_weight)
-    _check_average(multioutput, seen, AVERAGES)
-    errors = of_mean(seen.mean(size(seen.true - seen.pred)))
-    return _over_outputs(errors, seen.enough_mask(1, name), multioutput)
+def _mean_error(name, magnitude, y_true, y_pred, sample_weight, multioutput, transform=np.asarray):
+    """``transform`` of the mean of ``magnitude(error)`` of each output, averaged over outputs."""
+    entries = ObservedEntries.from_outputs(y_true, y_pred, sample_weight)
+    _check_average(multioutput, entries, AVERAGES)
+    errors = transform(entries.mean(magnitude(entries.true - entries.pred)))
+    return _over_outputs(errors, entries.enough_mask(1, name), multioutput)
 
 
 def _columns(y, name):
@@ -254,31 +257,31 @@ def _columns(y, name):
     return values[:, None] if values.ndim == 1 else values
 
 
-def _check_average(multioutput, seen, known):
-    """Raise unless multioutput is None, a known name, or weights (d,)."""
+def _check_average(multioutput, entries, names):
+    """Raise unless multioutput is None, one of the names, or weights (d,)."""
     if multioutput is None:
         return
     if isinstance(multioutput, str):
-        check_choice(multioutput, "multioutput", known)
+        check_choice(multioutput, "multioutput", names)
         return
-    d = len(seen.names)
+    d = len(entries.names)
     weights = np.asarray(multioutput, dtype=float)
     if weights.shape != (d,) or not np.isfinite(weights).all() or weights.sum() == 0:
         raise ValueError(
-            f"multioutput must be {', '.join(map(repr, known))} or {d} weights, one an output, whose sum is not 0; got "
+            f"multioutput must be {', '.join(map(repr, names))} or {d} weights, one an output, whose sum is not 0; got "
             f"{multioutput!r}"
         )
 
 
-def _over_outputs(scores, counted, multioutput, variation=None):
-    """The scores (d,), or their mean over the outputs `counted`, weighted by `multioutput` or the variation (d,)."""
+def _over_outputs(scores, is_scored, multioutput, variation=None):
+    """The scores (d,), or their mean over the mask `is_scored`, weighted by `multioutput` or the variation (d,)."""
     if isinstance(multioutput, str) and multioutput == "raw_values":
-        return np.where(counted, scores, np.nan)
+        return np.where(is_scored, scores, np.nan)
     if multioutput is None or isinstance(multioutput, str):
         varies = variation is not None and multioutput == "variance_weighted" and variation.any()
         weights = variation if varies else np.ones(len(scores))
     else:
         weights = np.asarray(multioutput, dtype=float)
-    total = weights[counted].sum()
+    total = weights[is_scored].sum()
     with np.errstate(invalid="ignore"):  # a constant output may have the score minus infinity, with weight 0
-        return float(weights[counted] @ scores[counted] / total) if total else float("nan")
+        return float(weights[is_scored] @ scores[is_scored] / total) if total else float("nan")

@@ -8,7 +8,7 @@ import numpy as np
 BLUE, ORANGE, GREEN, RED, GREY, BLACK = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#8C8C8C", "#222222"
 CYCLE = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", RED)
 
-_WIDE = 20.0  # ratio of the largest to the smallest error above which a scale is logarithmic
+_MIN_LOG_RATIO = 20.0  # ratio of the largest to the smallest error above which a scale is logarithmic
 
 
 def axes_of(ax):
@@ -34,7 +34,7 @@ def tidy(ax, **labels):
     return ax
 
 
-def short(number):
+def format_number(number):
     """A number with at most three significant digits."""
     return f"{float(number):.3g}"
 
@@ -42,17 +42,17 @@ def short(number):
 def scale_for(errors):
     """ "log" for positive errors of very different sizes, "linear" otherwise."""
     errors = np.asarray(errors)
-    return "log" if errors.min() > 0 and errors.max() > _WIDE * errors.min() else "linear"
+    return "log" if errors.min() > 0 and errors.max() > _MIN_LOG_RATIO * errors.min() else "linear"
 
 
-def colour_bar(ax, drawn, label, **options):
+def colour_bar(ax, artist, label, **options):
     """Add a colour bar beside the axes."""
-    bar = ax.figure.colorbar(drawn, ax=ax, **options)
+    bar = ax.figure.colorbar(artist, ax=ax, **options)
     bar.set_label(label)
     bar.outline.set_visible(False)
     return bar
 
 
-def chosen_rows(samples, number, most):
-    """Indices of the samples to draw, out of `number`; the first `most` ones where samples is None."""
-    return np.arange(min(number, most)) if samples is None else np.atleast_1d(np.arange(number)[samples])
+def select_rows(samples, n_samples, default):
+    """Indices of the samples to draw, out of `n_samples`; the first `default` ones if samples is None."""
+    return np.arange(min(n_samples, default)) if samples is None else np.atleast_1d(np.arange(n_samples)[samples])

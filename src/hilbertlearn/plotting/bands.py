@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .axes import BLACK, BLUE, CYCLE, GREY, axes_of, chosen_rows, tidy
+from .axes import BLACK, BLUE, CYCLE, GREY, axes_of, select_rows, tidy
 
 _OPACITY = 0.22  # of a band, so that overlapping ones show
 _PALEST, _DARKEST = 0.12, 0.38  # opacity of the outermost and of the innermost pair of quantiles
@@ -60,7 +60,7 @@ def plot_band(band, ax=None, *, grid=None, center=None, y=None, samples=None, co
     lower, upper, middle, observed = (_rows(values) for values in (low, high, center, y))
     grid = None if _is_irregular(lower) else _grid_of(band, low, grid, lower.shape[1])
     _check_shapes(lower, {"upper": upper, "center": middle, "y": observed})
-    for place, i in enumerate(chosen_rows(samples, len(lower), 3)):
+    for place, i in enumerate(select_rows(samples, len(lower), 3)):
         curve_color = color or CYCLE[place % len(CYCLE)]
         _draw_band(ax, _curve(lower, grid, i), _curve(upper, grid, i), curve_color, label if place == 0 else None)
         if middle is not None:

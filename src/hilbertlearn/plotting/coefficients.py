@@ -9,7 +9,7 @@ from .._utils.validation import check_choice
 from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, tidy
 
 _PALE = "#E4E4E4"  # colour of zero coefficients
-_COLOURS = 0.99  # quantile of absolute coefficients at which the colour scale ends; larger ones share its last colour
+_COLOUR_QUANTILE = 0.99  # quantile of absolute coefficients at which the colour scale ends
 
 
 def plot_coefficients(model, ax=None, *, kind="map"):
@@ -50,24 +50,24 @@ def plot_coefficients(model, ax=None, *, kind="map"):
     if not hasattr(model, "fit") or not hasattr(type(model), "dual_coef_"):
         raise TypeError(f"model must be a fitted kernel machine of the package, got {type(model).__name__}")
     check_is_fitted(model)
-    coefficients, held = np.asarray(model.dual_coef_), np.asarray(model.saturated_)
+    coefficients, is_saturated = np.asarray(model.dual_coef_), np.asarray(model.saturated_)
     ax = axes_of(ax)
-    return (_map if kind == "map" else _samples)(ax, coefficients, held)
+    return (_map if kind == "map" else _samples)(ax, coefficients, is_saturated)
 
 
-def _map(ax, coefficients, held):
+def _map(ax, coefficients, is_saturated):
     import matplotlib as mpl
 
-    used = np.ma.masked_equal(coefficients, 0.0)
-    top = np.quantile(np.abs(used.compressed()), _COLOURS) if used.count() else 1.0
+    nonzero = np.ma.masked_equal(coefficients, 0.0)
+    top = np.quantile(np.abs(nonzero.compressed()), _COLOUR_QUANTILE) if nonzero.count() else 1.0
     colours = mpl.colormaps["PuOr"].with_extremes(bad=_PALE)
     n, d = coefficients.shape
-    image = ax.imshow(used, cmap=colours, vmin=-top, vmax=top, aspect="auto", interpolation="nearest")
-    if held.ndim == 2:
-        rows, columns = np.nonzero(held)
+    image = ax.imshow(nonzero, cmap=colours, vmin=-top, vmax=top, aspect="auto", interpolation="nearest")
+    if is_saturated.ndim == 2:
+        rows, columns = np.nonzero(is_saturated)
         ax.plot(columns, rows, ".", color=BLACK, markersize=2.5, label=f"{len(rows)} entries held back")
     else:
-        rows = np.flatnonzero(held)
+        rows = np.flatnonzero(is_saturated)
         ax.plot(np.full(len(rows), 1.015), rows, "<", color=RED, markersize=4, clip_on=False,
                 transform=ax.get_yaxis_transform(), label=f"{len(rows)} samples held back")  # fmt: skip
     if len(rows):
@@ -76,9 +76,9 @@ def _map(ax, coefficients, held):
     return tidy(ax, xlabel="coordinate of the output", ylabel="sample")
 
 
-def _samples(ax, coefficients, held):
+def _samples(ax, coefficients, is_saturated):
     sizes = np.linalg.norm(coefficients, axis=1)
-    bound = held.any(axis=1) if held.ndim == 2 else held.astype(bool)
+    bound = is_saturated.any(axis=1) if is_saturated.ndim == 2 else is_saturated.astype(bool)
     kinds = [
         ("not in use", sizes == 0, GREY),
         ("in use", (sizes > 0) & ~bound, BLUE),

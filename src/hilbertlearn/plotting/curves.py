@@ -7,7 +7,7 @@ from itertools import cycle
 import numpy as np
 
 from ..data.functions import IrregularFunctions, has_points, read_functions
-from .axes import BLACK, CYCLE, axes_of, chosen_rows, tidy
+from .axes import BLACK, CYCLE, axes_of, select_rows, tidy
 from .bands import plot_band
 
 _STYLES = ("-", "--", ":", "-.")  # line styles of the curves of one sample, in order
@@ -63,10 +63,10 @@ def plot_curves(
     4
     """
     drawn = _read(curves, grid, "curves")
-    seen = None if y is None else _read(y, grid, "y")
-    if seen is not None and len(seen) != len(drawn):
-        raise ValueError(f"y must have the {len(drawn)} samples of curves, got {len(seen)}")
-    rows = chosen_rows(samples, len(drawn), len(CYCLE))
+    observed = None if y is None else _read(y, grid, "y")
+    if observed is not None and len(observed) != len(drawn):
+        raise ValueError(f"y must have the {len(drawn)} samples of curves, got {len(observed)}")
+    rows = select_rows(samples, len(drawn), len(CYCLE))
     ax = axes_of(ax)
     if band is not None:
         ends = (band.lower, band.upper) if hasattr(band, "lower") else band
@@ -74,17 +74,17 @@ def plot_curves(
         plot_band(ends, ax, grid=points, samples=rows, color=color)
     for place, i in enumerate(rows):
         names = (label, y_label) if place == 0 else (None, None)
-        _draw_sample(ax, drawn, seen, i, color or CYCLE[place % len(CYCLE)], names, linewidth)
+        _draw_sample(ax, drawn, observed, i, color or CYCLE[place % len(CYCLE)], names, linewidth)
     ax.margins(x=0)
     return tidy(ax, xlabel="t", ylabel="y(t)")
 
 
-def _draw_sample(ax, drawn, seen, i, color, names, linewidth):
+def _draw_sample(ax, drawn, observed, i, color, names, linewidth):
     """Draw the curves and the observations of sample i; names : of its first curve and observation, or None."""
     for k, ((points, values), style) in enumerate(zip(_lines(drawn, i), cycle(_STYLES))):
         ax.plot(points, values, style, color=color, linewidth=linewidth, label=names[0] if k == 0 else None)
-    for k, (points, values) in enumerate(_lines(seen, i) if seen is not None else ()):
-        ax.plot(points, values, **_line_style(seen, values, color), label=names[1] if k == 0 else None)
+    for k, (points, values) in enumerate(_lines(observed, i) if observed is not None else ()):
+        ax.plot(points, values, **_line_style(observed, values, color), label=names[1] if k == 0 else None)
 
 
 def _read(curves, grid, name):
@@ -104,8 +104,8 @@ def _lines(data, i):
     return [(points[order], column[order]) for column in values.reshape(len(points), -1).T]
 
 
-def _line_style(seen, values, color):
+def _line_style(observed, values, color):
     """Dots for irregular points and gaps, which lines would hide; thin lines for others."""
-    if isinstance(seen, IrregularFunctions) or np.isnan(values).any():
+    if isinstance(observed, IrregularFunctions) or np.isnan(values).any():
         return {"linestyle": "none", "marker": "o", "markersize": 3.5, "color": color, "markeredgewidth": 0}
     return {"linestyle": "--", "linewidth": 1.0, "color": BLACK}

@@ -7,7 +7,7 @@ import numpy as np
 from .._utils.validation import check_number
 from .axes import BLACK, axes_of
 
-_UNSEEN = "#9ECAE1"  # colour of pixels that were not observed
+_MISSING_COLOUR = "#9ECAE1"  # colour of pixels that were not observed
 _GAP = 1  # pixels between images
 
 
@@ -85,12 +85,12 @@ def _show(ax, mosaic, limits):
     """Draw pixels in grey, NaN in blue; -inf, which separates images, is transparent."""
     import matplotlib as mpl
 
-    seen = mosaic[np.isfinite(mosaic)]
-    low, high = limits if limits is not None else (seen.min(), seen.max()) if len(seen) else (0.0, 1.0)
-    between, unseen = np.isneginf(mosaic), np.isnan(mosaic)
+    observed = mosaic[np.isfinite(mosaic)]
+    low, high = limits if limits is not None else (observed.min(), observed.max()) if len(observed) else (0.0, 1.0)
+    is_separator, is_missing = np.isneginf(mosaic), np.isnan(mosaic)
     colours = mpl.colormaps["gray_r"](
-        mpl.colors.Normalize(low, high, clip=True)(np.where(between | unseen, low, mosaic))
+        mpl.colors.Normalize(low, high, clip=True)(np.where(is_separator | is_missing, low, mosaic))
     )
-    colours[between] = (1.0, 1.0, 1.0, 0.0)
-    colours[unseen] = mpl.colors.to_rgba(_UNSEEN)
+    colours[is_separator] = (1.0, 1.0, 1.0, 0.0)
+    colours[is_missing] = mpl.colors.to_rgba(_MISSING_COLOUR)
     ax.imshow(colours, interpolation="nearest")

@@ -10,8 +10,8 @@ from ..data.graphs import read_known_graph
 from .axes import BLACK, CYCLE, GREY, RED, axes_of
 
 _ROUNDS = 100  # iterations of stress majorization; the time is linear in it
-_TOUCHING = 1e-3  # smallest distance of two nodes in a division, in links
-_FEW = 40  # largest number of nodes whose names are all written
+_MIN_DISTANCE = 1e-3  # smallest distance of two nodes in a division, in links
+_MAX_NAMED = 40  # largest number of nodes whose names are all written
 _WIDTHS = (1.2, 3.2)  # line widths, in points, of the lowest and the highest score
 
 
@@ -47,8 +47,8 @@ def node_positions(graph):
     weights = 1.0 / np.maximum(hops, 1.0) ** 2 - np.eye(len(hops))  # near pairs count more
     inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
     for _ in range(_ROUNDS):
-        pulls = weights * hops / np.maximum(_distances(places), _TOUCHING)
-        places = inverse @ (pulls.sum(axis=1)[:, None] * places - pulls @ places)
+        forces = weights * hops / np.maximum(_distances(places), _MIN_DISTANCE)
+        places = inverse @ (forces.sum(axis=1)[:, None] * places - forces @ places)
     return places - places.mean(axis=0)
 
 
@@ -65,9 +65,8 @@ def _start(hops):
     middle = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * middle @ hops**2 @ middle)
     leading = vectors[:, ::-1][:, :2]
-    leading = leading * np.sign(
-        leading[np.abs(leading).argmax(axis=0), range(leading.shape[1])]
-    )  # eigenvectors have an arbitrary sign
+    # eigenvectors have an arbitrary sign: make the largest entry positive
+    leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), range(leading.shape[1])])
     places = np.zeros((n, 2))
     places[:, : leading.shape[1]] = leading * np.sqrt(np.maximum(values[::-1][:2], 0.0))
     return places + 0.05 * np.random.default_rng(0).normal(size=(n, 2))
@@ -144,7 +143,7 @@ def _named_nodes(named, pairs, place):
         return [_place_of(name, place, "named") for name in named]
     if pairs:
         return list(dict.fromkeys(i for pair in pairs for i in pair[:2]))
-    return list(range(len(place) if len(place) <= _FEW else 0))
+    return list(range(len(place) if len(place) <= _MAX_NAMED else 0))
 
 
 def _predicted_pairs(predicted, place, n):

@@ -8,9 +8,9 @@ from .._utils.validation import check_choice, check_number
 from ..inspection import outlier_report
 from .axes import BLACK, GREY, RED, axes_of, colour_bar, tidy
 
-_LINE = 0.6  # margin above the first and below the last sample, in rows
+_MARGIN_ROWS = 0.6  # margin above the first and below the last sample, in rows
 _STEP = 14.0  # pixels from a point to the middle of its name
-_FAR = 5.0  # residual, in median residuals, from which samples are named
+_MIN_NAMED_RESIDUAL = 5.0  # residual, in median residuals, from which samples are named
 
 
 def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
@@ -66,40 +66,41 @@ def plot_outliers(report, ax=None, *, kind="samples", n_named=10):
 
 def _samples(ax, columns, index, n_named):
     residuals, leverages = columns["loo_residual"], columns["leverage"]
-    known = bool(np.isfinite(leverages).any())
-    if not known:  # no closed form of leave-one-out: plain residuals, in the order of the report
+    has_leverages = bool(np.isfinite(leverages).any())
+    if not has_leverages:  # no closed form of leave-one-out: plain residuals, in the order of the report
         residuals, leverages = columns["residual"], np.arange(1, len(index) + 1)
-    held = columns["held_back"]
-    dots = ax.scatter(
-        leverages, residuals, c=held, cmap="cividis_r", vmin=0, vmax=1, s=36, edgecolors=BLACK, linewidths=0.5, zorder=3
-    )
+    held_back = columns["held_back"]
+    dots = ax.scatter(leverages, residuals, c=held_back, cmap="cividis_r", vmin=0, vmax=1, s=36,
+                      edgecolors=BLACK, linewidths=0.5, zorder=3)  # fmt: skip
     if (residuals > 0).all() and residuals.max() > 20 * np.median(residuals):
         ax.set_yscale("log")
     ax.axhline(1.0, color=GREY, linewidth=1, linestyle=":", zorder=1)
-    far = [i for i in range(min(n_named, len(index))) if residuals[i] >= _FAR]
-    _name(ax, [(leverages[i], residuals[i], str(index[i])) for i in far])
-    if held.any():
+    outliers = [i for i in range(min(n_named, len(index))) if residuals[i] >= _MIN_NAMED_RESIDUAL]
+    _write_names(ax, [(leverages[i], residuals[i], str(index[i])) for i in outliers])
+    if held_back.any():
         colour_bar(ax, dots, "share held back by the loss")
-    what = "residual without the sample / median residual" if known else "residual / median residual"
-    return tidy(ax, xlabel="leverage" if known else "place in the report", ylabel=what)
+    label = "residual without the sample / median residual" if has_leverages else "residual / median residual"
+    return tidy(ax, xlabel="leverage" if has_leverages else "place in the report", ylabel=label)
 
 
-def _name(ax, points):
+def _write_names(ax, points):
     """Write names beside points (x, y, name), each on the first side that is still free."""
     ax.autoscale_view()
-    taken: list[np.ndarray] = []
+    occupied: list[np.ndarray] = []
     for x, y, name in points:
         place = ax.transData.transform((x, y))
         left = place[0] > ax.transAxes.transform((0.85, 0))[0]
         sides = [(-1, 1), (-1, -1), (1, 1), (1, -1)] if left else [(1, 1), (1, -1), (-1, 1), (-1, -1)]
-        free = [side for side in sides if all(_apart(place + _STEP * np.array(side), other) for other in taken)]
-        across, up = (free or sides)[0]
-        taken.append(place + _STEP * np.array([across, up]))
+        places = [place + _STEP * np.array(side) for side in sides]
+        is_free = [all(_is_separate(one, other) for other in occupied) for one in places]
+        first = int(np.argmax(is_free))  # the first side if none is free
+        across, up = sides[first]
+        occupied.append(places[first])
         ax.annotate(name, (x, y), xytext=(4 * across, 3 * up), textcoords="offset points", fontsize="small",
                     color=BLACK, ha="left" if across > 0 else "right", va="bottom" if up > 0 else "top")  # fmt: skip
 
 
-def _apart(one, other):
+def _is_separate(one, other):
     return bool((np.abs(one - other) > (2 * _STEP, 0.8 * _STEP)).any())
 
 
@@ -112,7 +113,7 @@ def _stretches(ax, columns, index, n_named):
             ax.hlines(i, columns["start"][i], columns["end"][i], color=GREY, linewidth=1.5, zorder=2)
             ax.plot(columns["points"][i], np.full(columns["n_points"][i], i), "o", color=RED, markersize=4, zorder=3)
     ax.set_yticks(np.arange(number), [str(name) for name in index[:number]])
-    ax.set_ylim(number - 1 + _LINE, -_LINE)
+    ax.set_ylim(number - 1 + _MARGIN_ROWS, -_MARGIN_ROWS)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.8)
     ax.set_axisbelow(True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, scale_for, short, tidy
+from .axes import BLACK, BLUE, GREY, RED, axes_of, colour_bar, format_number, scale_for, tidy
 
 
 def plot_path(path, ax=None):
@@ -55,10 +55,9 @@ def _curve(ax, path):
     ax.fill_between(alphas, errors - spread, errors + spread, color=BLUE, alpha=0.2, linewidth=0, label="± 1 s.e.")
     ax.plot(alphas, errors, color=BLUE, linewidth=2, label=f"{path.aggregate} cross-validated error")
     ax.axhline(errors[best] + spread[best], color=GREY, linestyle=":", linewidth=1.2, label="smallest + 1 s.e.")
-    at = int(np.argmin(np.abs(np.log(alphas / path.alpha_))))
-    ax.plot(
-        alphas[at], errors[at], "o", color=RED, markersize=8, zorder=4, label=f"chosen, alpha = {short(path.alpha_)}"
-    )
+    selected = int(np.argmin(np.abs(np.log(alphas / path.alpha_))))
+    ax.plot(alphas[selected], errors[selected], "o", color=RED, markersize=8, zorder=4,
+            label=f"selected, alpha = {format_number(path.alpha_)}")  # fmt: skip
     ax.axvline(path.alpha_, color=RED, linewidth=1, alpha=0.6)
     ax.set_xscale("log")
     ax.set_yscale(scale_for(errors))
@@ -80,21 +79,21 @@ def _map(ax, path):
         finite = np.isfinite(values) & (values > 0)
         single = bool(finite.all()) and len(np.unique(values)) == len(values)
     if single:
-        across = np.argsort(values)
-        columns, errors = values[across], errors[:, across]
+        column_order = np.argsort(values)
+        columns, errors = values[column_order], errors[:, column_order]
     norm = LogNorm(errors.min(), errors.max()) if scale_for(errors) == "log" else None
     image = ax.pcolormesh(
         _edges(columns, single), _edges(alphas, True), errors, cmap="cividis", norm=norm, rasterized=True
     )
     best = np.unravel_index(np.argmin(path.errors_), path.errors_.shape)
-    within = path.errors_[best] + path.standard_errors_[best]
-    if single and min(errors.shape) > 1 and within < errors.max():
-        ax.contour(columns, alphas, errors, levels=[within], colors="white", linewidths=1.5, linestyles="--")
+    threshold = path.errors_[best] + path.standard_errors_[best]
+    if single and min(errors.shape) > 1 and threshold < errors.max():
+        ax.contour(columns, alphas, errors, levels=[threshold], colors="white", linewidths=1.5, linestyles="--")
         ax.plot([], [], "--", color="white", linewidth=1.5, label="within 1 s.e. of the smallest")
-    place = path.loss_params_[names[0]] if single else float(path.loss_grid_.index(path.loss_params_))
-    chosen = ", ".join(f"{name} = {short(value)}" for name, value in path.loss_params_.items())
-    ax.plot(place, path.alpha_, "*", markersize=15, color=RED, markeredgecolor="white", markeredgewidth=1.2,
-            label=f"chosen: alpha = {short(path.alpha_)}, {chosen}")  # fmt: skip
+    column = path.loss_params_[names[0]] if single else float(path.loss_grid_.index(path.loss_params_))
+    settings = ", ".join(f"{name} = {format_number(value)}" for name, value in path.loss_params_.items())
+    ax.plot(column, path.alpha_, "*", markersize=15, color=RED, markeredgecolor="white", markeredgewidth=1.2,
+            label=f"selected: alpha = {format_number(path.alpha_)}, {settings}")  # fmt: skip
     ax.set_yscale("log")
     if single:
         ax.set_xscale("log")
@@ -107,9 +106,10 @@ def _map(ax, path):
 
 def _edges(values, logarithmic):
     """Edges (n + 1,) of cells around increasing values (n,)."""
-    at = np.log(values) if logarithmic else values
-    step = np.diff(at) / 2 if len(at) > 1 else np.array([0.5])
-    edges = np.concatenate([[at[0] - step[0]], at[:-1] + step[: len(at) - 1], [at[-1] + step[-1]]])
+    centres = np.log(values) if logarithmic else values
+    step = np.diff(centres) / 2 if len(centres) > 1 else np.array([0.5])
+    middles = centres[:-1] + step[: len(centres) - 1]
+    edges = np.concatenate([[centres[0] - step[0]], middles, [centres[-1] + step[-1]]])
     return np.exp(edges) if logarithmic else edges
 
 

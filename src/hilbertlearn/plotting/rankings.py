@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ..metrics import kendall_tau
-from .axes import BLACK, BLUE, GREY, ORANGE, axes_of, short
+from .axes import BLACK, BLUE, GREY, ORANGE, axes_of, format_number
 
 _EDGE = 0.04  # distance between the end of a line and its name, in units of the axes
 
@@ -72,5 +72,5 @@ def plot_rankings(y, predicted, ax=None, *, items=None):
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
     if ranked.sum() > 1 and not ax.get_xlabel():
-        ax.set_xlabel(f"Kendall's tau {short(kendall_tau(y[ranked][None], places[None]))}")
+        ax.set_xlabel(f"Kendall's tau {format_number(kendall_tau(y[ranked][None], places[None]))}")
     return ax

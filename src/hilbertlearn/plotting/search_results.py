@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.validation import check_choice
-from .axes import CYCLE, RED, axes_of, colour_bar, scale_for, short, tidy
+from .axes import CYCLE, RED, axes_of, colour_bar, format_number, scale_for, tidy
 
 _DIGITS = 6  # decimals of log10 to which two values of a setting are equal: 1e-6 is a relative difference of 2e-6
-_FAR = 1.5  # errors above this multiple of the smallest share the last colour of a map
+_MAX_ERROR_RATIO = 1.5  # errors above this multiple of the smallest share the last colour of a map
 _OVER = ("alpha", "gamma", "both")
 
 
@@ -62,22 +62,22 @@ def _trials(model):
     if not hasattr(model, "fit"):
         raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
     check_is_fitted(model)
-    tried = getattr(model, "search_results_", None)
-    if tried is None or not len(tried["alpha"]):
+    results = getattr(model, "search_results_", None)
+    if results is None or not len(results["alpha"]):
         raise ValueError(
-            "model has chosen nothing: kernel, gamma and alpha were given; set alpha='auto' or gamma='auto'"
+            "model has no search results: kernel, gamma and alpha were given; set alpha='auto' or gamma='auto'"
         )
-    stages = [f"{method}, {n} samples" for method, n in zip(tried["method"], tried["n_samples"], strict=True)]
+    stages = [f"{method}, {n} samples" for method, n in zip(results["method"], results["n_samples"], strict=True)]
     return {
-        "alpha": np.asarray(tried["alpha"], dtype=float),
-        "gamma": np.array([_number(gamma) for gamma in tried["gamma"]]),
-        "error": np.asarray(tried["error"], dtype=float),
-        "kernel": np.array([_name(kernel) for kernel in tried["kernel"]]),
+        "alpha": np.asarray(results["alpha"], dtype=float),
+        "gamma": np.array([_as_number(gamma) for gamma in results["gamma"]]),
+        "error": np.asarray(results["error"], dtype=float),
+        "kernel": np.array([_name(kernel) for kernel in results["kernel"]]),
         "stage": np.array(stages),
     }
 
 
-def _number(gamma):
+def _as_number(gamma):
     return float(gamma) if np.ndim(gamma) == 0 and gamma is not None else np.nan
 
 
@@ -91,20 +91,20 @@ def _curves(ax, trials, model, over):
     names, stages = (list(dict.fromkeys(trials[key])) for key in ("kernel", "stage"))
     for name, color in zip(names, np.resize(CYCLE, len(names)), strict=True):
         for stage in stages:
-            kept = (trials["kernel"] == name) & (trials["stage"] == stage) & np.isfinite(trials[over])
-            if not kept.any():
+            is_drawn = (trials["kernel"] == name) & (trials["stage"] == stage) & np.isfinite(trials[over])
+            if not is_drawn.any():
                 continue
-            at, lowest = _envelope(trials[over][kept], trials["error"][kept])
+            at, lowest = _envelope(trials[over][is_drawn], trials["error"][is_drawn])
             last = stage == stages[-1]
             label = name if len(stages) == 1 else f"{name}, {stage}"
             ax.plot(at, lowest, color=color, linestyle="-" if last else ":", linewidth=2 if last else 1.3,
                     marker="o", markersize=3, label=label)  # fmt: skip
-    chosen = _chosen(trials, model)
+    selected = _selected_trial(trials, model)
     for value in np.atleast_1d(getattr(model, f"{over}_")):
-        if np.isfinite(_number(value)):
+        if np.isfinite(_as_number(value)):
             ax.axvline(value, color=RED, linewidth=1, alpha=0.6)
-    ax.plot(trials[over][chosen], trials["error"][chosen], "o", color=RED, markersize=8, zorder=4,
-            label=f"chosen: {_name(model.kernel_)}, {_setting(model, over)}")  # fmt: skip
+    ax.plot(trials[over][selected], trials["error"][selected], "o", color=RED, markersize=8, zorder=4,
+            label=f"selected: {_name(model.kernel_)}, {_setting(model, over)}")  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale(scale_for(trials["error"]))
     ax.legend(frameon=False, fontsize="small")
@@ -112,16 +112,18 @@ def _curves(ax, trials, model, over):
 
 
 def _map(ax, trials, model):
-    chosen = _chosen(trials, model)
-    kept = np.isfinite(trials["gamma"])
+    selected = _selected_trial(trials, model)
+    is_drawn = np.isfinite(trials["gamma"])
     for key in ("kernel", "stage"):
-        same = trials[key] == trials[key][chosen]
-        kept &= same if (kept & same).any() else True
-    error = trials["error"][kept]
-    top = min(error.max(), _FAR * error.min())
-    dots = ax.scatter(trials["alpha"][kept], trials["gamma"][kept], c=error, cmap="cividis", vmax=top, s=26, marker="s")
-    ax.plot(trials["alpha"][chosen], trials["gamma"][chosen], "*", markersize=15, color=RED, markeredgecolor="white",
-            markeredgewidth=1.2, label=f"chosen: {_setting(model, 'alpha')}, {_setting(model, 'gamma')}")  # fmt: skip
+        same = trials[key] == trials[key][selected]
+        is_drawn &= same if (is_drawn & same).any() else True
+    error = trials["error"][is_drawn]
+    top = min(error.max(), _MAX_ERROR_RATIO * error.min())
+    alphas, gammas = trials["alpha"][is_drawn], trials["gamma"][is_drawn]
+    dots = ax.scatter(alphas, gammas, c=error, cmap="cividis", vmax=top, s=26, marker="s")
+    ax.plot(trials["alpha"][selected], trials["gamma"][selected], "*", markersize=15, color=RED,
+            markeredgecolor="white", markeredgewidth=1.2,
+            label=f"selected: {_setting(model, 'alpha')}, {_setting(model, 'gamma')}")  # fmt: skip
     ax.set(xscale="log", yscale="log")
     colour_bar(ax, dots, "cross-validated error", extend="max" if error.max() > top else "neither")
     ax.legend(frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1))
@@ -130,30 +132,30 @@ def _map(ax, trials, model):
 
 def _envelope(values, errors):
     """Distinct values in increasing order, and the smallest error at each."""
-    known = np.round(np.log10(values), _DIGITS)
-    at, place = np.unique(known, return_inverse=True)
+    logarithms = np.round(np.log10(values), _DIGITS)
+    at, group = np.unique(logarithms, return_inverse=True)
     lowest = np.full(len(at), np.inf)
-    np.minimum.at(lowest, place, errors)
+    np.minimum.at(lowest, group, errors)
     return 10.0**at, lowest
 
 
-def _chosen(trials, model):
+def _selected_trial(trials, model):
     """Index of the trial nearest to the selected settings, in the last stage that evaluated the selected kernel."""
     same = trials["kernel"] == _name(model.kernel_)
-    kept = same if same.any() else np.ones(len(same), dtype=bool)
-    kept &= trials["stage"] == trials["stage"][kept][-1]
-    away = np.zeros(len(kept))
+    is_candidate = same if same.any() else np.ones(len(same), dtype=bool)
+    is_candidate &= trials["stage"] == trials["stage"][is_candidate][-1]
+    distances = np.zeros(len(is_candidate))
     for key in ("alpha", "gamma"):
-        value = _number(np.exp(np.mean(np.log(getattr(model, f"{key}_")))) if key == "alpha" else model.gamma_)
+        value = _as_number(np.exp(np.mean(np.log(getattr(model, f"{key}_")))) if key == "alpha" else model.gamma_)
         if np.isfinite(value) and value > 0:
-            away += np.nan_to_num(np.abs(np.log(trials[key] / value)))
-    return int(np.flatnonzero(kept)[np.argmin(away[kept])])
+            distances += np.nan_to_num(np.abs(np.log(trials[key] / value)))
+    return int(np.flatnonzero(is_candidate)[np.argmin(distances[is_candidate])])
 
 
 def _setting(model, name):
     """Text such as "alpha = 0.01"; the range where there are several values."""
-    values = [value for value in map(_number, np.atleast_1d(getattr(model, f"{name}_"))) if np.isfinite(value)]
+    values = [value for value in map(_as_number, np.atleast_1d(getattr(model, f"{name}_"))) if np.isfinite(value)]
     if not values:
         return f"no {name}"
-    low, high = short(min(values)), short(max(values))
+    low, high = format_number(min(values)), format_number(max(values))
     return f"{name} = {low if low == high else f'{low} to {high}'}"
