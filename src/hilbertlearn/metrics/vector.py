@@ -209,8 +209,8 @@ class ObservedEntries:
         if len(missing):
             i, j = missing[0]
             raise ValueError(
-                f"y_pred is NaN at sample {i}, output {names[j]!r}, which y_true observes ({len(missing)} entries); predict there, "
-                "or make y_true NaN there too"
+                f"y_pred is NaN at sample {i}, output {names[j]!r}, which y_true observes "
+                f"({len(missing)} such entries); predict there, or make y_true NaN there too"
             )
         true, pred = (np.where(is_observed, values, 0.0) for values in (true, pred))
         return cls(true, pred, is_observed * weights[:, None], names)
