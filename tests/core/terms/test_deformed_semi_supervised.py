@@ -347,7 +347,7 @@ def test_sparse_laplacian_of_a_sparse_graph():
     chain = np.diag(np.ones(N - 1), 1) + np.diag(np.ones(N - 1), -1)
     penalty = np.diag(chain.sum(axis=1)) - chain
     model = regressor(graph=scipy.sparse.csr_array(chain)).fit(X, Y)
-    assert scipy.sparse.issparse(model.state_.loo_data.penalty)
+    assert scipy.sparse.issparse(model.state_.loo_data.graph_penalty)
     assert_allclose(model.predict(NEW), ridge(CROSS, Y, penalty=penalty), atol=1e-8)
 
 
