@@ -44,7 +44,7 @@ def grid_of(values):
 
 
 def cases(contacts, recovery=0.1, first=2e-3, steps=20):
-    """New cases a day per thousand (n, days) of an SIR model with contact rates (n, days), by small Euler steps."""
+    """Daily new cases per thousand (n, days) of an SIR model with contact rates (n, days), by small Euler steps."""
     susceptible, infected = np.full(len(contacts), 1 - first), np.full(len(contacts), first)
     out, step = np.empty(contacts.shape), (DAYS[1] - DAYS[0]) / steps
     for day in range(len(DAYS)):
@@ -90,7 +90,7 @@ class OnValues:
 
 
 class InBasis:
-    """scikit-fda's linear model of a number, which takes curves in a basis only."""
+    """scikit-fda's linear model of a number, which needs curves in a basis."""
 
     def __init__(self, n_basis=12):
         self.basis = BSplineBasis((DAYS[0], DAYS[-1]), n_basis=n_basis)
@@ -104,14 +104,14 @@ class InBasis:
 
 
 def kernel_ridge():
-    """With a constant, by centring of the outputs, and both settings by 5 folds."""
+    """Outputs are centred; alpha and gamma are selected by 5 folds."""
     settings = {"gamma": np.geomspace(1e-2, 10, 7), "alpha": np.geomspace(1e-4, 1, 5)}
     search = GridSearchCV(KernelRidge(kernel="rbf"), settings)
     return TransformedTargetRegressor(search, transformer=StandardScaler(with_std=False))
 
 
 def on_logarithms(model):
-    """Right for the growth of an epidemic, not for its end: a few predictions explode, which the score is made of."""
+    """Suits the growth of an epidemic, not its end: a few very large predictions dominate the score."""
     return TransformedTargetRegressor(model, func=np.log, inverse_func=np.exp, check_inverse=False)
 
 
@@ -151,7 +151,7 @@ def values(Y):
 
 
 def score(truth, predicted, training):
-    """1 - squared error / that of the mean of what was trained on, over all days."""
+    """1 - squared error / squared error of the training mean, over all days."""
     mean = np.mean(training.data_matrix[..., 0] if isinstance(training, skfda.FDataGrid) else training, axis=0)
     return 1 - ((values(truth) - values(predicted)) ** 2).sum() / ((values(truth) - mean) ** 2).sum()
 
@@ -172,7 +172,7 @@ def judged(models, X, Y, X_test, truth, training):
 
 
 def draw_once(seed):
-    """For each of the three tasks {name: (score, seconds, prediction)}, and what the picture needs."""
+    """For each of the three tasks {name: (score, seconds, prediction)}, and the data of the figure."""
     contacts, noisy, truth, share = towns(seed)
     learn, judge = slice(0, TRAIN), slice(TRAIN, None)
     X, Y = contacts[learn], noisy[learn]
@@ -198,7 +198,7 @@ def table(title, found):
 
 
 def draw(tasks, seen):
-    """Three towns of the first draw: contacts, and cases predicted from 8 days a town."""
+    """Three towns of the first draw: contacts, and cases predicted from 8 days per town."""
     few, contacts, truth = seen
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.8), layout="constrained")
     ends = [*few.start_indices[1:], len(few.points)]
@@ -206,7 +206,7 @@ def draw(tasks, seen):
         part = slice(few.start_indices[k], ends[k])
         axes[0].plot(few.points[part, 0], few.values[part, 0], "o-", ms=4, lw=0.6)
     axes[0].set_title(f"What is known: {POINTS} days a town", fontsize=10)
-    axes[0].set_ylabel("new cases a day, per thousand")
+    axes[0].set_ylabel("daily new cases per thousand")
     for town, axis in enumerate(axes[1:]):
         axis.plot(DAYS, truth.data_matrix[town, :, 0], color=INK, lw=1.8, label="truth")
         names = ("FunctionalRegressor()", "KernelRidge on values, searched", "scikit-fda, 5 neighbours")
@@ -228,7 +228,7 @@ def draw(tasks, seen):
 
 
 def main():
-    print(f"{TRAIN} towns to learn from, {TEST} to judge by; {DRAWS} draws, means and their standard errors")
+    print(f"{TRAIN} training towns, {TEST} test towns; {DRAWS} draws, means and their standard errors")
     draws = [draw_once(seed) for seed in range(DRAWS)]
     titles = ("New cases, all days known", f"New cases, {POINTS} days a town known", "Share of people ever infected")
     for k, title in enumerate(titles):

@@ -28,7 +28,7 @@ PICTURE = Path(__file__).with_name("demo.png")
 
 
 def digits_with_faults(seed=0):
-    """X, Y of training and test pictures, and which training pictures are faulty; Y has NaN where not observed."""
+    """X, Y of training and test images, and the mask of faulty training images; Y has NaN where not observed."""
     rng = np.random.default_rng(seed)
     images = load_digits().images[rng.permutation(1797)[: N_TRAIN + N_TEST]] / 16
     X, Y = images[:, :4].reshape(-1, 32), images[:, 4:].reshape(-1, 32)
@@ -41,12 +41,12 @@ def digits_with_faults(seed=0):
 
 
 def typical_error(model, X, Y):
-    """Minus the median over pictures of the error a pixel: held-out pictures may be faulty too."""
+    """Minus the median over images of the error per pixel: validation images may be faulty too."""
     return -np.median(np.sqrt(np.nanmean((Y - model.predict(X)) ** 2, axis=1)))
 
 
 def fit_ours(loss, X, Y):
-    """alpha by 5 folds along a path; kappa or epsilon from held-out residuals of the squared loss in its middle."""
+    """alpha by 5 folds along a path; kappa or epsilon from leave-one-out residuals of the squared loss."""
     return RegularizationPathCV(OperatorKernelRegressor(loss=loss), ALPHAS, cv=5, scoring=typical_error).fit(X, Y)
 
 
@@ -60,7 +60,7 @@ def fit_kernel_ridge(gamma, X, Y):
 
 
 def found(model, Y, faulty):
-    """Precision and recall of the outliers found: pictures, or pixels for losses that act on pixels."""
+    """Precision and recall of the detected outliers: images, or pixels for losses that act on pixels."""
     held = model.saturated_
     if not held.any():
         return "-", "-"
@@ -71,7 +71,7 @@ def found(model, Y, faulty):
 
 def main():
     X, Y, X_test, Y_test, faulty = digits_with_faults()
-    print(f"{N_TRAIN} training pictures, {faulty.sum()} of them faulty, {np.isnan(Y).mean():.0%} of the pixels missing")
+    print(f"{N_TRAIN} training images, {faulty.sum()} of them faulty, {np.isnan(Y).mean():.0%} of the pixels missing")
     print(f"\n{'':24}{'test R2':>8}{'support':>9}{'precision':>11}{'recall':>8}{'gap':>9}{'alpha':>9}{'seconds':>9}")
     fitted = {}
     for name, loss in [
@@ -103,7 +103,7 @@ def main():
 
 
 def draw(fitted, X, Y, X_test, Y_test, faulty):
-    """Pictures on the left; the error curve and the pull of each training picture on the right."""
+    """Images on the left; the error curve and the influence of each training image on the right."""
     figure = plt.figure(figsize=(13, 6.4), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1])
     squared, huber = fitted["squared"], fitted["Huber(p=2), pictures"]
@@ -156,13 +156,18 @@ def draw_error_curves(axis, searches):
         )
         best = np.argmin(np.abs(search.alphas_ - search.alpha_))
         axis.plot(search.alpha_, search.errors_[best], "o", ms=11, mfc="none", mec=colour)
-    axis.set(xscale="log", xlabel="alpha", ylabel="error a pixel", title="Held-out error, 5 folds, with standard error")
+    axis.set(
+        xscale="log",
+        xlabel="alpha",
+        ylabel="error per pixel",
+        title="Cross-validated error, 5 folds, with standard error",
+    )
     axis.legend(frameon=False)
     axis.spines[["top", "right"]].set_visible(False)
 
 
 def draw_pull(axis, model, X, Y, faulty):
-    """Size of the dual variable of each training picture against the size of its residual."""
+    """Size of the dual variable of each training image against the size of its residual."""
     residual = np.sqrt(np.nansum((Y - model.predict(X)) ** 2, axis=1))
     pull = np.linalg.norm(model.dual_coef_, axis=1) * model.alpha_ * len(X)
     kappa = model.loss_.kappa
@@ -170,9 +175,9 @@ def draw_pull(axis, model, X, Y, faulty):
     axis.axhline(kappa, color="black", lw=0.8)
     axis.text(residual.max() / 2, 1.04 * kappa, "kappa", ha="center", va="bottom")
     axis.scatter(residual[~faulty], pull[~faulty], s=14, color="#2171b5", label="picture")
-    axis.scatter(residual[faulty], pull[faulty], s=18, color="#d95f02", label="faulty picture")
+    axis.scatter(residual[faulty], pull[faulty], s=18, color="#d95f02", label="faulty image")
     axis.set(title="Huber loss: no picture pulls harder than kappa", ylim=(0, 2.2 * kappa))
-    axis.set(xlabel="size of the residual", ylabel="pull on the model")
+    axis.set(xlabel="size of the residual", ylabel="influence on the model")
     axis.legend(frameon=False, loc="upper right")
     axis.spines[["top", "right"]].set_visible(False)
 

@@ -30,7 +30,7 @@ PAST, AHEAD, FIRST = 12, 8, 1990
 
 
 class SameQuarters:
-    """What was observed in the same quarters of the year before, again and again."""
+    """Repeats the observations of the same quarters of the year before."""
 
     def fit(self, X, Y):
         return self
@@ -40,7 +40,7 @@ class SameQuarters:
 
 
 class Neighbours:
-    """scikit-fda's nearest neighbours, of curves among curves."""
+    """scikit-fda's nearest neighbours of curves."""
 
     def __init__(self, n_neighbors=10):
         from skfda.ml.regression import KNeighborsRegressor
@@ -97,7 +97,7 @@ def main():
         scores = [score(Y[learn], Y[judge], forecast, part) for part in (slice(None), slice(0, 4), slice(4, None))]
         try:
             incomplete = f"{score(Y[learn], Y[judge], model.fit(X[learn], gaps[learn]).predict(X[judge])):14.3f}"
-        except ValueError:  # no gaps, please
+        except ValueError:  # gaps are not supported
             incomplete = f"{'refused':>14}"
         print(f"{name:28}{scores[0]:7.3f}{scores[1]:10.3f}{scores[2]:10.3f}{incomplete}{seconds:9.2f}")
     best = max(forecasts, key=lambda name: score(Y[learn], Y[judge], forecasts[name]))
@@ -106,7 +106,7 @@ def main():
 
 
 def score(training, true, predicted, part=slice(None)):
-    """1 - squared error / that of the mean training curve."""
+    """1 - squared error / squared error of the mean training curve."""
     mean = np.broadcast_to(training.mean(axis=0), true.shape)
     error, total = (metrics.functional_nmse(true[:, part], f[:, part]) for f in (predicted, mean))
     return 1 - error / total

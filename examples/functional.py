@@ -20,7 +20,7 @@ SETTINGS = {"gamma": 0.01, "alpha": 1e-5}
 
 
 def curves(seed=0, n_train=100):
-    """X, Y of training (noisy, with gaps), X, Y of test (clean), and which training points are outliers."""
+    """X, Y of training (noisy, with gaps), X, Y of test (clean), and the mask of outlying training points."""
     X, Y, _, grid = datasets.make_gaussian_process_curves(2 * n_train, random_state=seed)
     noisy, wrong = datasets.corrupt_points(Y[:n_train], 1.0, points_fraction=0.1, random_state=seed)
     missing = np.random.default_rng(seed).random(noisy.shape) < 0.5
@@ -42,7 +42,7 @@ def main():
         error = metrics.integrated_squared_error(Y_test, model.predict(X_test), grid)
         print(f"{name:30} {error:14.5f} {model.score(X_test, Y_test):7.3f} {model.dual_gap_:9.1e}")
     found, right = model.saturated_, np.isfinite(Y) & ~wrong
-    print(f"held at the bound: {found[wrong].mean():.0%} of the outliers, {found[right].mean():.0%} of other points")
+    print(f"at the bound: {found[wrong].mean():.0%} of the outliers, {found[right].mean():.0%} of other points")
     draw(models, X, Y, X_test, Y_test, grid, found)
 
 
@@ -50,7 +50,7 @@ def draw(models, X, Y, X_test, Y_test, grid, found):
     fine = np.linspace(grid[0], grid[-1], 400)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), sharey=True)
     left.plot(grid, Y[0], ".", color="0.5", label="observed")
-    left.plot(grid[found[0]], Y[0][found[0]], "o", mfc="none", color="tab:red", label="held at the bound (saturated_)")
+    left.plot(grid[found[0]], Y[0][found[0]], "o", mfc="none", color="tab:red", label="at the bound (saturated_)")
     left.plot(fine, models["Huber, single points (p = 1)"].predict(X[:1], grid=fine)[0], label="Huber, p = 1")
     left.set(title="A training curve", xlabel="t", ylabel="y(t)")
     right.plot(grid, Y_test[0], color="black", lw=1, label="truth")

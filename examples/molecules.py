@@ -106,7 +106,7 @@ def regressors():
 
 
 def properties(X, Y):
-    """Held-out R2 of each output and seconds, for each regressor (splits, outputs + 1)."""
+    """Test R2 of each output and seconds, for each regressor (splits, outputs + 1)."""
     found = {name: [] for name in regressors()}
     for train, test in splits(len(X), TRAIN, TEST):
         for name, model in regressors().items():
@@ -143,7 +143,7 @@ def ours(D, F, lists):
 
 
 def rankers(D, F, lists):
-    """Functions of training rows, queries and what is seen of them -> ranks of their candidates, best first."""
+    """Functions of training rows, queries and their measurements -> ranks of their candidates, best first."""
 
     def of_regressor(model):
         def ranks(train, queries, seen):
@@ -171,7 +171,7 @@ def retrieval(F, D, weight):
     """
     D = (D - D.mean(axis=0)) / D.std(axis=0)
     lists = np.argsort(abs(weight[:, None] - weight), axis=1, kind="stable")[:, :CANDIDATES]
-    lists = np.random.default_rng(0).permuted(lists, axis=1)  # the truth has no place of its own
+    lists = np.random.default_rng(0).permuted(lists, axis=1)  # random position of the true molecule
     found, positions = {}, {}
     for seed, (train, queries) in enumerate(splits(len(D), TRAIN, QUERIES)):
         seen = D[queries] + NOISE * np.random.default_rng(seed).normal(size=D[queries].shape)
@@ -215,7 +215,7 @@ def draw(computed, measured, positions):
         share, style = [np.mean(place < rank) for rank in range(1, 21)], "--" if name.startswith("(") else "-"
         axes[1].plot(range(1, 21), share, style, color=COLOURS[k], lw=1.2 + (not k), label=name)
     axes[1].plot([1, 20], [1 / CANDIDATES, 20 / CANDIDATES], ":", color="0.6", label="chance")
-    axes[1].set(xlabel=f"looked at, of {CANDIDATES} candidates of similar weight", ylabel="the molecule is among them")
+    axes[1].set(xlabel=f"first k of {CANDIDATES} candidates of similar weight", ylabel="share with the true molecule")
     axes[1].set_title("Which molecule was measured?", fontsize=10)
     axes[1].set_xticks([1, 5, 10, 15, 20])
     axes[0].legend(frameon=False, fontsize=8)
@@ -231,7 +231,7 @@ def draw(computed, measured, positions):
 def main():
     RDLogger.DisableLog("rdApp.*")  # some SMILES of the collection cannot be read
     molecules, _ = read(NCI, 1200)
-    print(f"{len(molecules)} molecules, {TRAIN} to learn from; {SPLITS} splits, means and their standard errors")
+    print(f"{len(molecules)} molecules, {TRAIN} for training; {SPLITS} splits, means and their standard errors")
     F, D = fingerprints(molecules), values_of(MEASURED, molecules)
     computed = properties(F, D[:, : len(PROPERTIES)])
     summed = {name: np.column_stack([rows[:, :-1].mean(axis=1), rows]) for name, rows in computed.items()}

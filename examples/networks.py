@@ -48,7 +48,7 @@ def theirs(score):
 
     def scores(adjacency):
         out = np.zeros(adjacency.shape)
-        pairs = list(zip(*np.triu_indices(len(out), 1), strict=True))  # networkx goes through them twice
+        pairs = list(zip(*np.triu_indices(len(out), 1), strict=True))  # networkx iterates over them twice
         for u, v, value in score(nx.from_numpy_array(adjacency), pairs):
             out[u, v] = value
         return out
@@ -66,7 +66,7 @@ METHODS = {
 
 
 def hide(adjacency, seed):
-    """The adjacency matrix without a fifth of its links, and the mask of pairs i < j that it says nothing of."""
+    """The adjacency matrix without a fifth of its links, and the mask of pairs i < j without a known link."""
     rng = np.random.default_rng(seed)
     links = np.argwhere(np.triu(adjacency))
     gone = links[rng.permutation(len(links))[: round(HIDDEN * len(links))]]
@@ -76,7 +76,7 @@ def hide(adjacency, seed):
 
 
 def can_be_linked(network):
-    """Mask (n, n): all pairs, but in a network of two kinds of nodes those of different kinds."""
+    """Mask (n, n) of the scored pairs: all pairs, or pairs of different kinds if there are two kinds of nodes."""
     kind = np.array([side or 0 for _, side in network.nodes(data="bipartite")])
     return kind[:, None] != kind if kind.any() else np.ones((len(kind), len(kind)), dtype=bool)
 
@@ -117,7 +117,7 @@ def print_links(found):
 
 
 def by_structured(network, known, manifold=0.0):
-    adjacency = nx.to_numpy_array(network, weight=None)  # how often people met is left out, for all methods
+    adjacency = nx.to_numpy_array(network, weight=None)  # weights are ignored by all methods
     X = adjacency + np.eye(len(network))
     return np.array(StructuredPredictor(graph=adjacency, manifold=manifold).fit(X, known).predict(X))
 
@@ -182,7 +182,7 @@ def print_labels(found):
 
 
 def draw_links(axis):
-    """Les Misérables: what is known, hidden links that are found among as many guesses as there are, and the others."""
+    """Les Misérables: known links, and as many predicted links as hidden ones, right and wrong."""
     network = nx.les_miserables_graph()
     adjacency = nx.to_numpy_array(network, weight=None)
     known, _ = hide(adjacency, 0)
@@ -197,9 +197,9 @@ def draw_links(axis):
     drawn = nx.from_numpy_array(known)
     nx.draw_networkx_edges(drawn, place, ax=axis, edge_color="0.85", width=0.7)
     for mask, colour, style, label in (
-        (hidden & guessed, COOL, "-", "hidden and found"),
-        (hidden & ~guessed, INK, ":", "hidden, not found"),
-        (guessed & ~hidden, WARM, "-", "guessed wrongly"),
+        (hidden & guessed, COOL, "-", "hidden, predicted"),
+        (hidden & ~guessed, INK, ":", "hidden, not predicted"),
+        (guessed & ~hidden, WARM, "-", "predicted wrongly"),
     ):
         pairs = np.argwhere(mask)
         nx.draw_networkx_edges(drawn, place, pairs, ax=axis, edge_color=colour, style=style, width=1.2)
@@ -236,7 +236,7 @@ def draw(found, named):
     for i, name in enumerate(("Les Misérables", "karate club", "women and events")):
         axis = figure.add_subplot(grid[i // 2, 1 + i % 2])
         points(axis, list(METHODS), found[list(NETWORKS).index(name), :, :, 0], f"{name}: AUC")
-    points(figure.add_subplot(grid[1, 2]), list(LABELLERS), named[1, :, :, 0], "club, 2 labels a party: share right")
+    points(figure.add_subplot(grid[1, 2]), list(LABELLERS), named[1, :, :, 0], "club, 2 labels per party: share right")
     part = PICTURE.with_suffix(".part")
     figure.savefig(part, format="png", dpi=120)
     os.replace(part, PICTURE)

@@ -16,7 +16,7 @@ INK, WARM, COOL, PALE = "#222222", "#d1495b", "#00798c", "#b8b8b8"
 
 
 def outliers(ax):
-    """A function seen through noise and gross errors."""
+    """A function with noise and gross errors."""
     rng = np.random.default_rng(0)
     x = np.sort(rng.uniform(-3, 3, size=120))
     y = np.sin(2 * x) + 0.15 * rng.normal(size=120)
@@ -46,7 +46,7 @@ def curves(ax):
 
 
 def field(ax):
-    """A flow without sources from thirty noisy arrows."""
+    """A divergence-free flow from noisy arrows."""
 
     def flow(p):
         return np.column_stack([np.cos(2 * p[:, 1]), np.sin(2 * p[:, 0])])
@@ -63,7 +63,7 @@ def field(ax):
 
 
 def links(ax):
-    """Which of new pictures show the same digit, from the links of others."""
+    """Links between new images of the same digit, from the links of others."""
     X, digits = load_digits(return_X_y=True)
     known, new = np.arange(300), np.arange(300, 360)
     new = new[np.argsort(digits[new], kind="stable")]

@@ -43,7 +43,7 @@ class EachOutput(BaseEstimator):
 
 
 class Filled(BaseEstimator):
-    """One model for all outputs, their gaps filled from the most similar patients."""
+    """One model for all outputs, their gaps imputed from the most similar patients."""
 
     def __init__(self, model):
         self.model = model
@@ -85,8 +85,8 @@ def main():
             predicted = clone(model).fit(X, Y).predict(X_test)
             seconds[name] += (time.perf_counter() - start) / DRAWS
             scores[name].append(metrics.r2_score(Y_test, predicted, multioutput="raw_values"))
-    print(f"{len(X)} patients to learn from, {Y.isna().to_numpy().mean():.0%} of the outputs missing; {DRAWS} draws")
-    print(f"{'held-out R2':28}{'mean':>7}" + "".join(f"{name:>8.7}" for name in Y) + f"{'seconds':>9}")
+    print(f"{len(X)} training patients, {Y.isna().to_numpy().mean():.0%} of the outputs missing; {DRAWS} draws")
+    print(f"{'test R2':28}{'mean':>7}" + "".join(f"{name:>8.7}" for name in Y) + f"{'seconds':>9}")
     for name in models:
         raw = np.mean(scores[name], axis=0)
         print(f"{name:28}{raw.mean():7.3f}" + "".join(f"{score:8.2f}" for score in raw) + f"{seconds[name]:9.2f}")
@@ -96,14 +96,14 @@ def main():
 
 
 def draw(scores):
-    """Mean R2 of each draw, a line a draw: differences between models are smaller than those between draws."""
+    """Mean R2 of each draw, one line per draw: models differ less than draws."""
     figure, axis = plt.subplots(figsize=(8, 4))
     for values in np.array(list(scores.values())).T:
         axis.plot(values, range(len(scores)), "o-", color="0.75", mfc="#2171b5", mec="none", lw=0.8)
     axis.plot([values.mean() for values in scores.values()], range(len(scores)), "|", color="black", ms=22, mew=2)
     axis.set_yticks(range(len(scores)), [name.strip() for name in scores])
     axis.invert_yaxis()
-    axis.set(xlabel="held-out R2, mean over seven outputs (bar: mean over draws)", title="A table with 60 % gaps")
+    axis.set(xlabel="test R2, mean over seven outputs (bar: mean over draws)", title="A table with 60 % gaps")
     axis.spines[["top", "right"]].set_visible(False)
     part = PICTURE.with_suffix(".part")
     figure.savefig(part, format="png", dpi=120, bbox_inches="tight")
