@@ -41,7 +41,7 @@ def test_the_search_finds_nearly_all_best_sets(density, monkeypatch):
     points, new = rng.normal(size=(n, 2)), rng.normal(size=(m, 2))
     K = rbf_kernel(points, gamma=0.5)
     ridge = np.linalg.solve(K + 0.1 * np.eye(n), rbf_kernel(points, new, gamma=0.5)).T
-    monkeypatch.setattr(jaccard, "_FEW", 0)
+    monkeypatch.setattr(jaccard, "_EXACT_LABELS", 0)
     monkeypatch.setattr(jaccard, "_ENTRIES", 100)  # in blocks of few queries
     for W in (ridge, rng.dirichlet(np.full(n, 0.3), size=m), signed_weights(rng, m, n)):
         found = weighted(W, jaccard.decode_jaccard(W, Y, Jaccard()), Y)

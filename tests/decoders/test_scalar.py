@@ -187,7 +187,7 @@ def test_narrow_loss(loss):
 @pytest.mark.parametrize("loss", [Cauchy(1e-6), Fair(1e-6)], ids=repr)
 @pytest.mark.usefixtures("loops")
 def test_grid_that_does_not_fit_is_coarser(loss, monkeypatch):
-    monkeypatch.setattr(scalar, "_ON_GRID", 2**14)
+    monkeypatch.setattr(scalar, "_GRID_LOSSES", 2**14)
     Y = rng.random(200)
     W = rng.random((10, 200))
     z = scalar.decode_scalar(W, Y, loss)

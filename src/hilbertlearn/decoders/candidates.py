@@ -1,4 +1,4 @@
-"""The k best candidates of a stream, exactly and for all queries, without all scores in memory."""
+"""The k best candidates of a stream for all queries, computed exactly and without all scores in memory."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ def top_k(queries, blocks, k):
     """
     queries = np.asarray(queries, dtype=float)
     best = TopCandidates(len(queries), k)
-    seen = 0
+    start = 0
     for features, bias in blocks:
-        check_finite(features, f"candidates {seen} to {seen + len(features) - 1}")
-        best.add(slice(0, len(queries)), queries, features, bias, np.arange(seen, seen + len(features)))
-        seen += len(features)
-    if seen == 0 and len(queries):
+        stop = start + len(features)
+        check_finite(features, f"candidates {start} to {stop - 1}")
+        best.add(slice(0, len(queries)), queries, features, bias, np.arange(start, stop))
+        start = stop
+    if start == 0 and len(queries):
         raise ValueError("candidates is empty; give at least one candidate")
-    number = min(k, seen)
+    number = min(k, start)
     return best.indices[:, :number], best.scores[:, :number]
 
 
 def top_k_of_lists(queries, lists, blocks, k, first=0):
-    """Lists of m indices and of m scores: the best of each query's own candidates, best first.
+    """Lists of m arrays of indices and of scores: the best candidates of each query from its list, best first.
 
     `lists` has for each query the numbers (c_q,) of its candidates in the stream of `blocks`, which is as in `top_k`; a
     candidate of several queries comes once in the stream. A query with fewer than k candidates gets all of them.
@@ -82,19 +83,19 @@ def top_k_of_lists(queries, lists, blocks, k, first=0):
 def _scores_of_pairs(queries, owner, numbers, blocks, first):
     """Scores (p,) of pairs of a query `owner` (p,) and a candidate of the stream `numbers` (p,)."""
     by_number = np.argsort(numbers, kind="stable")
-    scores, seen = np.empty(len(numbers)), 0
+    scores, offset = np.empty(len(numbers)), 0
     for features, bias in blocks:
-        start, stop = np.searchsorted(numbers, [seen, seen + len(features)], sorter=by_number)
+        start, stop = np.searchsorted(numbers, [offset, offset + len(features)], sorter=by_number)
         pairs = by_number[start:stop]
         invalid = np.flatnonzero(~np.isfinite(features).all(axis=1))
         if len(invalid):
-            query = owner[numbers == seen + invalid[0]][0]
+            query = owner[numbers == offset + invalid[0]][0]
             raise ValueError(_NOT_FINITE.format(f"candidates of query {first + query}"))
-        rows = numbers[pairs] - seen
+        rows = numbers[pairs] - offset
         scores[pairs] = _products(queries, owner[pairs], features, rows)
         if bias is not None:
             scores[pairs] += bias[rows]
-        seen += len(features)
+        offset += len(features)
     return scores
 
 
@@ -120,15 +121,15 @@ def sort_best_first(scores, positions, k):
 
 
 def _levels(scores, positions):
-    """Order (..., c) of scores, best first and ties by position; the sorted scores; first indices of tied levels."""
+    """Order (..., c) of scores, best first and ties by position; the sorted scores; the first index of each tie."""
     order = np.lexsort((positions, -scores))
     values = np.take_along_axis(scores, order, axis=-1)
     largest = np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=-1, keepdims=True, initial=0.0)
     with np.errstate(invalid="ignore"):  # infinite scores of free places
         falls = np.diff(values, axis=-1, prepend=np.inf) < -TIE_TOLERANCE * largest
     level = np.maximum.accumulate(np.where(falls, np.arange(values.shape[-1]), 0), axis=-1)
-    again = np.lexsort((np.take_along_axis(positions, order, axis=-1), level))
-    return np.take_along_axis(order, again, axis=-1), values, level
+    by_level = np.lexsort((np.take_along_axis(positions, order, axis=-1), level))
+    return np.take_along_axis(order, by_level, axis=-1), values, level
 
 
 class TopCandidates:
@@ -158,15 +159,15 @@ class TopCandidates:
 
         copies : dict from the position of a candidate to the later, increasing positions (c,) of its copies
         """
-        firsts, most = np.array(sorted(copies)), max(map(len, copies.values()), default=0)
-        for part in slices(rows.stop - rows.start, block_size(_SCORES) // (self.k * max(most, 1))):
-            here = slice(rows.start + part.start, rows.start + part.stop)
-            query, column = np.nonzero(np.isin(self.indices[here], firsts))
+        originals, max_copies = np.array(sorted(copies)), max(map(len, copies.values()), default=0)
+        for part in slices(rows.stop - rows.start, block_size(_SCORES) // (self.k * max(max_copies, 1))):
+            block = slice(rows.start + part.start, rows.start + part.stop)
+            query, column = np.nonzero(np.isin(self.indices[block], originals))
             if len(query):
-                more = [copies[position][: self.k] for position in self.indices[here][query, column]]
-                sizes = list(map(len, more))
-                scores = np.repeat(self.scores[here][query, column], sizes)
-                self._merge(here.start, np.repeat(query, sizes), scores, np.concatenate(more))
+                positions = [copies[position][: self.k] for position in self.indices[block][query, column]]
+                sizes = list(map(len, positions))
+                scores = np.repeat(self.scores[block][query, column], sizes)
+                self._merge(block.start, np.repeat(query, sizes), scores, np.concatenate(positions))
 
     def _update(self, rows, scores, positions):
         """Update the best of the queries `rows` (a slice) by scores (m', b) of candidates in positions (b,).
@@ -178,14 +179,14 @@ class TopCandidates:
         if self.tied:
             largest = np.maximum(np.abs(last), np.abs(self.scores[rows, :1]))
             last = last + np.where(free, 0.0, TIE_TOLERANCE * largest)
-        passed = scores > last
+        entering = scores > last
         if free.any():  # a score of -inf takes a free place too
-            passed |= free
-        if np.count_nonzero(passed) > len(scores):
-            many = np.flatnonzero(np.count_nonzero(passed, axis=1) > self.k)
+            entering |= free
+        if np.count_nonzero(entering) > len(scores):
+            many = np.flatnonzero(np.count_nonzero(entering, axis=1) > self.k)
             if len(many):
-                passed[many] &= _k_largest(scores[many], self.k)
-        query, column = np.divmod(np.flatnonzero(passed), scores.shape[1])
+                entering[many] &= _k_largest(scores[many], self.k)
+        query, column = np.divmod(np.flatnonzero(entering), scores.shape[1])
         if len(query):
             self._merge(rows.start, query, scores[query, column], positions[column])
 
@@ -199,19 +200,18 @@ class TopCandidates:
         all_scores[:, : self.k], all_indices[:, : self.k] = self.scores[start + changed], self.indices[start + changed]
         all_indices[all_indices < 0] = np.iinfo(int).max
         all_scores[row, self.k + slot], all_indices[row, self.k + slot] = scores, indices
-        order = (_levels(all_scores, all_indices)[0] if self.tied else np.lexsort((all_indices, -all_scores)))[
-            :, : self.k
-        ]
-        kept = np.take_along_axis(all_indices, order, axis=1)
-        self.indices[start + changed] = np.where(kept == np.iinfo(int).max, -1, kept)
+        order = _levels(all_scores, all_indices)[0] if self.tied else np.lexsort((all_indices, -all_scores))
+        order = order[:, : self.k]
+        best = np.take_along_axis(all_indices, order, axis=1)
+        self.indices[start + changed] = np.where(best == np.iinfo(int).max, -1, best)
         self.scores[start + changed] = np.take_along_axis(all_scores, order, axis=1)
 
 
-def select_spread(scores, near, count):
+def select_spread(scores, close, count):
     """Up to `count` good candidates (m, count) of each query that are far from each other, best first.
 
-    scores (m, c); near (c, c) is True for pairs that are too close. When all candidates are close to the selected ones,
-    the first is repeated.
+    scores (m, c); close (c, c) is True for pairs that are too close. When all candidates are close to the selected
+    ones, the first is repeated.
     """
     scores = np.array(scores, dtype=float)
     selected = np.empty((len(scores), count), dtype=int)
@@ -219,7 +219,7 @@ def select_spread(scores, near, count):
     for i in range(count):
         best = np.argmax(scores, axis=1)
         selected[:, i] = np.where(scores[rows, best] == -np.inf, selected[:, 0], best) if i else best
-        scores[near[best]] = -np.inf
+        scores[close[best]] = -np.inf
     return selected
 
 
@@ -232,14 +232,15 @@ def best_of_starts(W, starts, climb):
 
 def _k_largest(scores, k):
     """Mask (m, b) of the k largest of each row of scores (m, b), b >= k; ties go to the first."""
-    least = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k][:, None]
-    above, equal = scores > least, scores == least
+    threshold = np.partition(scores, scores.shape[1] - k, axis=1)[:, -k][:, None]
+    above, equal = scores > threshold, scores == threshold
     free = k - np.count_nonzero(above, axis=1)
     above |= equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= free[:, None])
     return above
 
 
 def check_finite(features, name):
+    """Raise an error if features contain NaN or infinity."""
     if not np.isfinite(np.sum(features)):  # a sum is faster than a test of each entry
         raise ValueError(_NOT_FINITE.format(name))
 

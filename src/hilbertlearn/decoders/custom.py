@@ -8,7 +8,7 @@ from ..data.objects import read_outputs
 
 
 def check_decoder(decoder, candidates):
-    """The decoder itself, or an error that states what it must be."""
+    """Return the decoder; raise an error that states what it must be."""
     if isinstance(decoder, type) or not (callable(decoder) or hasattr(decoder, "decode")):
         raise TypeError(
             "decoder must be a name, a function (weights, outputs, loss) -> outputs or an object with such a method "

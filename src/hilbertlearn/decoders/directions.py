@@ -1,6 +1,6 @@
 """Directions: minimise a weighted sum of squared diffusion distances on the circle or on the sphere.
 
-As ``k(z, z)`` is constant, this is to maximise ``sum_i w_i k(z, y_i)``. Weights may be negative.
+As ``k(z, z)`` is constant, this maximises ``sum_i w_i k(z, y_i)``. Weights may be negative.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def decode_sphere(W, Y, loss):
     out = np.empty((len(W), Y.shape[1]))
     for rows in slices(len(W), block_size(_BLOCK) // (8 * max(len(Y), len(anchors)))):
         starts = anchors[select_spread(W[rows] @ kernel.T, close, _STARTS)]
-        mean = _unit(W[rows] @ Y, otherwise=starts[:, 0])
+        mean = _unit(W[rows] @ Y, default=starts[:, 0])
         starts = np.concatenate([starts, mean[:, None]], axis=1)
         out[rows] = best_of_starts(W[rows], starts, lambda W, Z: _ascend(W, Z, Y, series))
     return out
@@ -94,17 +94,17 @@ def _ascend(W, Z, Y, series):
     active = np.arange(len(Z))
     for _ in range(100):
         length = np.linalg.norm(step[active], axis=1)
-        going = np.minimum(length, radius[active]) > 1e-10
-        active, length = active[going], length[going]
+        unfinished = np.minimum(length, radius[active]) > 1e-10
+        active, length = active[unfinished], length[unfinished]
         if not len(active):
             break
-        shrunk = np.minimum(1.0, radius[active] / length)
-        trial = _unit(Z[active] + step[active] * shrunk[:, None], otherwise=Z[active])
+        factor = np.minimum(1.0, radius[active] / length)
+        trial = _unit(Z[active] + step[active] * factor[:, None], default=Z[active])
         new_value, new_step = _newton_step(W[active], trial, Y, series)
         better = new_value > value[active]
         radius[active] *= np.where(better, 1.5, 0.25)
-        done = active[better]
-        Z[done], value[done], step[done] = trial[better], new_value[better], new_step[better]
+        improved = active[better]
+        Z[improved], value[improved], step[improved] = trial[better], new_value[better], new_step[better]
     return Z, value
 
 
@@ -124,7 +124,7 @@ def _newton_step(W, Z, Y, series):
     return value.sum(axis=1), step - np.einsum("ij,ij->i", step, Z)[:, None] * Z
 
 
-def _unit(vectors, otherwise):
-    """Rows of vectors (p, d) divided by their norms; rows of `otherwise` where the norm vanishes."""
+def _unit(vectors, default):
+    """Rows of vectors (p, d) divided by their norms; rows of `default` where the norm vanishes."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.where(norms > 1e-12, vectors / np.where(norms > 1e-12, norms, 1.0), otherwise)
+    return np.where(norms > 1e-12, vectors / np.where(norms > 1e-12, norms, 1.0), default)

@@ -8,14 +8,15 @@ from .._utils.blocks import slices
 from .candidates import best_of_starts, best_outputs, block_size, select_spread
 
 _ENTRIES = 2**18  # kernel values of a block, 2 MB, which fit in the cache
+_MAX_STEPS = 500  # largest number of fixed-point steps; a query that needs more keeps its last point
 _STARTS = 6  # starts of the search, besides the best output and the weighted mean; time grows with their number
 
 
 def find_preimage(W, Y, gamma):
-    """Vectors (m, d) that maximise ``sum_i W[q, i] exp(-gamma ||z - Y[i]||^2)``, W (m, n), Y (n, d); numbers alike.
+    """Vectors (m, d) that maximise ``sum_i W[q, i] exp(-gamma ||z - Y[i]||^2)``, from W (m, n) and Y (n, d).
 
-    The best training output is among the starts, so the result is never worse. Without positive weights the supremum,
-    0, is at infinity; the result is then the best local maximum.
+    For numbers Y (n,) the result is numbers (m,). The best training output is among the starts, so the result is never
+    worse. Without positive weights the supremum, 0, is at infinity; the result is then the best local maximum.
     """
     W, Y = np.asarray(W, dtype=float), np.asarray(Y, dtype=float)
     if Y.ndim == 1:
@@ -48,7 +49,7 @@ def _ascend(W, Z, Y, gamma):
     value, step = _fixed_point(W, Z, Y, gamma)
     factor = np.ones(len(Z))
     active = np.arange(len(Z))
-    for _ in range(500):
+    for _ in range(_MAX_STEPS):
         length = factor[active] * np.linalg.norm(step[active], axis=1)
         active = active[length * np.sqrt(gamma) > 1e-8]  # in units of the kernel's bandwidth
         if not len(active):
@@ -57,8 +58,8 @@ def _ascend(W, Z, Y, gamma):
         new_value, new_step = _fixed_point(W[active], trial, Y, gamma)
         better = new_value > value[active]
         factor[active] = np.where(better, 1.5 * factor[active], np.minimum(factor[active] / 4, 1.0))
-        done = active[better]
-        Z[done], value[done], step[done] = trial[better], new_value[better], new_step[better]
+        improved = active[better]
+        Z[improved], value[improved], step[improved] = trial[better], new_value[better], new_step[better]
     return Z, value
 
 
@@ -70,11 +71,12 @@ def _fixed_point(W, Z, Y, gamma):
     """
     terms = W * _kernel(Z, Y, gamma)
     total, size = terms.sum(axis=1), np.abs(terms).sum(axis=1)
-    below = np.where(total > 0.1 * size, total, size)
+    denominator = np.where(total > 0.1 * size, total, size)
     step = terms @ Y - total[:, None] * Z
-    return total, step / np.where(below > 0, below, 1.0)[:, None]
+    return total, step / np.where(denominator > 0, denominator, 1.0)[:, None]
 
 
 def _kernel(Z, Y, gamma):
+    """Gaussian kernel (p, n) of rows Z (p, d) and Y (n, d)."""
     squares = np.einsum("ij,ij->i", Z, Z)[:, None] + np.einsum("ij,ij->i", Y, Y)
     return np.exp(-gamma * np.maximum(squares - 2 * Z @ Y.T, 0.0))

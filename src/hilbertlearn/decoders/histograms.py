@@ -9,17 +9,17 @@ def decode_mean(W, Y, loss):
     """Vectors (m, d) for the squared loss, or numbers (m,) when Y is (n,).
 
     ``sum_i w_i ||z - y_i||^2`` has its minimum at the weighted mean ``W Y / sum w`` if ``sum w > 0``, else none.
-    Weights of both signs may put this mean far from all outputs, at any distance when they almost cancel. So z is the
-    minimum in the box spanned by the training outputs and the value ``W Y`` of plain regression: the mean, brought back
-    into the box, or if ``sum w <= 0`` for each entry the better end of the box. Weights of sum one always give ``W Y``,
-    and so do weights that leave every z the same loss.
+    With weights of both signs this mean may be far from all outputs, at any distance when they almost cancel. So z is
+    the minimum in the box spanned by the training outputs and the value ``W Y`` of plain regression: the mean, clipped
+    to the box, or if ``sum w <= 0`` the better end of the box for each entry. Weights of sum one always give ``W Y``,
+    and so do weights for which all z have the same loss.
     """
     sums, plain = W.sum(axis=1), W @ Y
     sums = sums.reshape(-1, *(1,) * (Y.ndim - 1))
     low, high = np.minimum(Y.min(axis=0), plain), np.maximum(Y.max(axis=0), plain)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # of means that the box brings back, or unused
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # such means are clipped, or not used
         inner = np.clip(plain / sums, low, high)
-    gain = (high - low) * (2 * plain - sums * (low + high))  # by which the upper end is better than the lower
+    gain = (high - low) * (2 * plain - sums * (low + high))  # loss of the lower end minus loss of the upper end
     end = np.where(gain > 0, high, np.where(gain < 0, low, plain))
     return np.where(sums > 0, inner, end)
 

@@ -9,7 +9,7 @@ from .candidates import best_outputs, block_size
 from .sets import decode_f1
 from .sums import weighted_losses
 
-_FEW = 12  # labels up to which all subsets, 4096, are tried; each further label doubles the time
+_EXACT_LABELS = 12  # number of labels up to which all subsets, 4096, are tried; each further label doubles the time
 _ENTRIES = 2**20  # entries of the arrays of a block of queries, 8 MB
 
 
@@ -20,7 +20,7 @@ def decode_jaccard(W, Y, loss):
     of best F1, and the best prefix of the labels sorted by weight.
     """
     labels = Y.shape[1]
-    if labels <= _FEW:
+    if labels <= _EXACT_LABELS:
         subsets = (np.arange(2**labels)[:, None] >> np.arange(labels) & 1).astype(float)
         return subsets[best_outputs(-W, Y, loss, subsets)]
     starts = [Y[best_outputs(-W, Y, loss)], decode_f1(W, Y, loss), _prefixes(W, Y)]
@@ -69,7 +69,7 @@ def _gains(W, Y, Z):
 
     added = (values(common + 1, np.maximum(union, 1)) - values(common, union + 1)) @ Y
     added += values(common, union + 1).sum(axis=1)[:, None]
-    # removing a label of z: outputs with it have one label less in common, the others a smaller union
-    with_it, without_it = values(np.maximum(common - 1, 0), union), values(common, np.maximum(union - 1, 0))
-    removed = (with_it - without_it) @ Y + without_it.sum(axis=1)[:, None]
+    # without a label of z, outputs that have the label have one less in common, the others a smaller union
+    less_common, less_union = values(np.maximum(common - 1, 0), union), values(common, np.maximum(union - 1, 0))
+    removed = (less_common - less_union) @ Y + less_union.sum(axis=1)[:, None]
     return np.where(Z > 0, removed, added) - values(common, union).sum(axis=1)[:, None]

@@ -14,9 +14,8 @@ from scipy.stats import rankdata
 from .._utils.blocks import slices
 from .candidates import best_outputs, block_size
 
-EXACT_ITEMS = (
-    12  # items up to which dynamic programming over all 2^12 subsets is used; each further item doubles the time
-)
+# number of items up to which dynamic programming over all 2^12 subsets is used; each further item doubles the time
+EXACT_ITEMS = 12
 _BLOCK_ENTRIES = 2**22  # preferences, or gains of subsets, of a block of queries, 32 MB
 _ROUNDING = 1e-12  # relative size below which a preference or a gain counts as zero
 
@@ -61,13 +60,13 @@ def _exact(G):
     last = np.zeros((m, 2**items), dtype=int)
     for sets, inside, without in levels:
         options = value[:, without] + gains[:, inside, without]
-        choice = options.argmax(axis=2)
-        value[:, sets] = np.take_along_axis(options, choice[:, :, None], axis=2)[:, :, 0]
-        last[:, sets] = inside[np.arange(len(sets)), choice]
-    orders, left = np.empty((m, items), dtype=int), np.full(m, 2**items - 1)
+        best = options.argmax(axis=2)
+        value[:, sets] = np.take_along_axis(options, best[:, :, None], axis=2)[:, :, 0]
+        last[:, sets] = inside[np.arange(len(sets)), best]
+    orders, remaining = np.empty((m, items), dtype=int), np.full(m, 2**items - 1)
     for place in reversed(range(items)):
-        orders[:, place] = last[np.arange(m), left]
-        left ^= 1 << orders[:, place]
+        orders[:, place] = last[np.arange(m), remaining]
+        remaining ^= 1 << orders[:, place]
     return orders
 
 
@@ -78,9 +77,9 @@ def _subsets(items):
     members = ((sets[:, None] >> np.arange(items)) & 1).astype(bool)
     levels = []
     for s in range(1, items + 1):
-        chosen = sets[members.sum(axis=1) == s]
-        inside = np.nonzero(members[chosen])[1].reshape(-1, s)
-        levels.append((chosen, inside, chosen[:, None] ^ (1 << inside)))
+        subsets = sets[members.sum(axis=1) == s]
+        inside = np.nonzero(members[subsets])[1].reshape(-1, s)
+        levels.append((subsets, inside, subsets[:, None] ^ (1 << inside)))
     return levels
 
 
@@ -93,10 +92,12 @@ def _search(G, y):
 
 
 def _value(G, order):
+    """Sum of the preferences that an order fulfils."""
     return np.triu(_sorted(G, order)).sum()
 
 
 def _sorted(G, order):
+    """Preferences with rows and columns in an order."""
     return G[order].take(order, axis=1)  # faster than by np.ix_
 
 
@@ -126,11 +127,11 @@ def _greedy(G):
 
 def _insert(G, order):
     """A local optimum: items are moved to their best places until no move helps."""
-    least = _ROUNDING * np.abs(G).sum()
+    tolerance = _ROUNDING * np.abs(G).sum()
     while True:
-        # below k others an item loses its preferences over them: the best place has the smallest sum
+        # an item below k others loses its preferences over them: the best place has the smallest sum
         lost = np.cumsum(_sorted(G, order), axis=1)
-        movers = order[np.diag(lost) - lost.min(axis=1, initial=0.0) > least]
+        movers = order[np.diag(lost) - lost.min(axis=1, initial=0.0) > tolerance]
         if len(movers) == 0:
             return order
         for i in movers:
@@ -153,11 +154,12 @@ def _complete(G, y):
     the missing items.
     """
     blocks = [_better_direction(G, np.flatnonzero(y == level)) for level in np.unique(y[np.isfinite(y)])[::-1]]
-    gaps = np.flatnonzero(np.isnan(y))
-    rated = np.concatenate(blocks) if blocks else gaps[:0]
-    ends = [_better_direction(G, gaps), rated]
-    return np.concatenate(ends if G[np.ix_(gaps, rated)].sum() > 0 else ends[::-1])
+    missing = np.flatnonzero(np.isnan(y))
+    rated = np.concatenate(blocks) if blocks else missing[:0]
+    parts = [_better_direction(G, missing), rated]
+    return np.concatenate(parts if G[np.ix_(missing, rated)].sum() > 0 else parts[::-1])
 
 
 def _better_direction(G, items):
+    """The items in this order or in its reverse, whichever has the larger value."""
     return items if _value(G, items) >= 0 else items[::-1]

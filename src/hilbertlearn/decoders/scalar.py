@@ -4,8 +4,9 @@ Losses made of quadratic pieces are minimised exactly, by running sums over thei
 of all queries on a grid are one matrix product. Queries with a basin in common then share a polynomial through nodes in
 it, again a product, and Newton's method refines uncertain minimisers. Where numba is installed, compiled loops process
 many weights; they use Newton's method only.
+
 Weights may be negative. The objective of an unbounded loss may then have no minimum: z is confined to ``loss.span(Y)``,
-the range of the outputs, in which it lies anyway when weights are not negative.
+the range of the outputs, which contains the minimum if no weight is negative.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from .._utils.blocks import slices
 from .candidates import block_size
 
 _POINTS_PER_WIDTH = 3  # grid points on the distance `loss.width` over which the loss bends
-_EVEN_POINTS = 25  # evenly spaced grid points over the range of predictions, at least
-_ON_GRID = 2**24  # losses of all outputs at all grid points, at most, 128 MB
+_EVEN_POINTS = 25  # smallest number of grid points, evenly spaced over the range of predictions
+_GRID_LOSSES = 2**24  # largest number of losses of all outputs at all grid points, 128 MB
 _NODES = 16  # nodes of the polynomial that interpolates the objective in a basin
 _ROWS = 2048  # queries of a block; vectors of this length fit in the cache
 _PIECES = 64  # kinks after which a block is searched for minima
@@ -47,12 +48,12 @@ def decode_scalar(W, Y, loss):
     if compiled and not compiled.has_formula(loss):
         compiled = None
     grid = _grid(Y, loss)
-    on_grid = loss.value(grid[:, None], Y)
+    grid_losses = loss.value(grid[:, None], Y)
 
     def decode_part(part):
         blocks = slices(len(part), block_size(2**22) // len(grid))  # 32 MB of objectives on the grid
         return np.concatenate(
-            [np.empty(0), *(_by_grid(part[rows], Y, loss, grid, on_grid, compiled) for rows in blocks)]
+            [np.empty(0), *(_by_grid(part[rows], Y, loss, grid, grid_losses, compiled) for rows in blocks)]
         )
 
     return np.concatenate(compiled.in_threads(decode_part, W)) if compiled else decode_part(W)
@@ -158,7 +159,7 @@ def _turning_points(z, best, value, slopes, at, is_curved):
         minima = at[k + 1]
     depth += value[row]
     order = np.argsort(-depth)
-    order = order[depth[order] < best[row[order]]]  # ascending depth last: the deepest of a query is written last
+    order = order[depth[order] < best[row[order]]]  # the deepest minimum of a query is written last
     z[row[order]], best[row[order]] = minima[order], depth[order]
     return value + weights[-1] @ slopes
 
@@ -166,17 +167,17 @@ def _turning_points(z, best, value, slopes, at, is_curved):
 # ------------------------------------------------------------------ smooth losses
 
 
-def _by_grid(W, Y, loss, grid, on_grid, compiled):
+def _by_grid(W, Y, loss, grid, grid_losses, compiled):
     """Global minimisers: objectives on the grid, then a local search in every basin that may be the deepest."""
     # the product is faster in this order
-    objectives = compiled.product(W, on_grid) if compiled else (on_grid @ W.T).T
+    objectives = compiled.product(W, grid_losses) if compiled else (grid_losses @ W.T).T
     query, j, z = find_basins(objectives, grid)
     left, right = grid[np.maximum(j - 1, 0)], grid[np.minimum(j + 1, len(grid) - 1)]
     if compiled:
         z = compiled.newton(W, query, z, left, right, Y, loss, _MAX_STEPS, _NEGLIGIBLE)
     else:
-        unsure = _by_polynomials(z, W, query, j, left, right, Y, loss)
-        z[unsure] = _newton(W, query[unsure], z[unsure], left[unsure], right[unsure], Y, loss)
+        coarse = _by_polynomials(z, W, query, j, left, right, Y, loss)
+        z[coarse] = _newton(W, query[coarse], z[coarse], left[coarse], right[coarse], Y, loss)
     return _deepest(W, query, z, Y, loss)
 
 
@@ -196,7 +197,7 @@ def _grid(Y, loss):
         cells = np.unique(np.round(np.concatenate([even, around_outputs.ravel()])))
         inside = low + step * cells
         inside = inside[(inside > low + step / 2) & (inside < high - step / 2)]
-        if len(inside) <= max(_ON_GRID // len(Y), 2 * _EVEN_POINTS):
+        if len(inside) <= max(_GRID_LOSSES // len(Y), 2 * _EVEN_POINTS):
             return np.concatenate([[low], inside, [high]])
         step *= 2
 
@@ -205,26 +206,27 @@ def find_basins(F, grid):
     """Points near which the global minimum of objectives F (m, g) on the grid may be: query, grid point, start (p,).
 
     A parabola through a local minimum and its neighbours is deeper than the grid by at most an eighth of their second
-    difference; twice that is granted to each. Points hardly above the lowest, by less than a fifth of the largest such
-    difference, are others to start from: there may be two minima next to it, or one that no point shows.
+    difference. A local minimum is a start if twice this depth would reach the lowest point. Points above the lowest by
+    less than a fifth of the largest second difference are starts too: there may be two minima close to them, or one
+    between grid points.
     """
     lowest, steps = F.min(axis=1), np.diff(grid)
     bends = np.abs(np.diff(np.diff(F, axis=1) / steps, axis=1))
     bends *= 2 * np.minimum(steps[1:], steps[:-1]) ** 2 / (steps[1:] + steps[:-1])
-    near = (lowest + 0.2 * bends.max(axis=1))[:, None] > F
+    is_low = (lowest + 0.2 * bends.max(axis=1))[:, None] > F
     local = np.ones(F.shape, dtype=bool)
     np.less(F[:, 1:], F[:, :-1], out=local[:, 1:])
     local[:, :-1] &= F[:, :-1] <= F[:, 1:]
-    query, j = np.divmod(np.flatnonzero(local | near), len(grid))
+    query, j = np.divmod(np.flatnonzero(local | is_low), len(grid))
     middle = np.clip(j, 1, len(grid) - 2)
     d1, d2 = ((F[query, i + 1] - F[query, i]) / steps[i] for i in (middle - 1, middle))
     h1, h2 = steps[middle - 1], steps[middle]
     slope, curvature = (d1 * h2 + d2 * h1) / (h1 + h2), 2 * (d2 - d1) / (h1 + h2)
     turns = (j == middle) & (curvature > 0)  # at the ends of the grid the start is the end itself
     shift = np.where(turns, np.clip(-slope / np.where(turns, curvature, 1.0), -h1, h2), 0.0)
-    start, local, near = grid[j] + shift, local[query, j], near[query, j]
-    keep = near | (F[query, j] - np.abs(curvature) * h1 * h2 / 4 <= lowest[query])
-    # a point whose parabola agrees with that of a minimum beside it shows nothing new
+    start, local, is_low = grid[j] + shift, local[query, j], is_low[query, j]
+    keep = is_low | (F[query, j] - np.abs(curvature) * h1 * h2 / 4 <= lowest[query])
+    # a point is dropped if its parabola has nearly the same minimum as that of a local minimum next to it
     agree = (np.diff(query) == 0) & (np.abs(np.diff(start)) < 0.1 * np.minimum(h1, h2)[1:])
     keep[1:] &= ~(agree & local[:-1]) | local[1:]
     keep[:-1] &= ~(agree & local[1:]) | local[:-1]
@@ -234,7 +236,7 @@ def find_basins(F, grid):
 def _by_polynomials(z, W, query, j, left, right, Y, loss):
     """Put minimisers of interpolating polynomials into z (p,) where basins hold enough queries.
 
-    Returns the basins (indices) whose minimiser is not accurate: the size of the last coefficients tells.
+    Returns the indices of basins whose minimiser is not accurate, estimated from the last coefficients.
     """
     groups = np.split(np.argsort(j, kind="stable"), np.cumsum(np.bincount(j))[:-1])
     groups = [group for group in groups if len(group) > _NODES]
@@ -245,9 +247,9 @@ def _by_polynomials(z, W, query, j, left, right, Y, loss):
     u, error = _polynomial_minimisers(coefficients)
     half = (right - left)[members] / 2
     z[members] = np.clip(left[members] + half * (1 + u), left[members], right[members])
-    sure = np.zeros(len(z), dtype=bool)
-    sure[members[error * half <= 1e-8 * loss.width]] = True  # accurate enough without a Newton step
-    return np.flatnonzero(~sure)
+    is_accurate = np.zeros(len(z), dtype=bool)
+    is_accurate[members[error * half <= 1e-8 * loss.width]] = True  # accurate enough without a Newton step
+    return np.flatnonzero(~is_accurate)
 
 
 def _coefficients(W, query, left, right, Y, loss):
@@ -272,8 +274,8 @@ def _polynomial_minimisers(coefficients):
         slope = np.einsum("ij,ij->i", first, polynomials)
         curvature = np.einsum("ij,ij->i", second, polynomials[:, :-1])
         step = np.clip(-slope / np.where(curvature > 0, curvature, np.inf), -0.5 / _NODES, 0.5 / _NODES)
-        u, before = np.clip(u + step, -1, 1), u
-    moved = np.abs(u - before)
+        u, previous = np.clip(u + step, -1, 1), u
+    moved = np.abs(u - previous)
     tail = np.abs(coefficients[:, -2:]).max(axis=1) * _NODES**2  # bounds the slope's error
     at_end = (np.abs(u) == 1) & (slope * u < -tail)
     error = np.where(curvature > 0, moved + tail / np.where(curvature > 0, curvature, 1.0), np.inf)
@@ -310,16 +312,16 @@ def _derivatives(W, query, z, Y, loss):
     for part in slices(len(z), block_size(_CACHED) // len(Y)):
         weights = W[query[part]]
         first, second = loss.derivatives(z[part, None], Y)
-        slope[part], curvature[part] = _dots(weights, first), _dots(weights, second)
+        slope[part], curvature[part] = _row_products(weights, first), _row_products(weights, second)
     return slope, curvature
 
 
 def _deepest(W, query, z, Y, loss):
-    """Of the minimisers z (p,) of each query, the one of least objective (m,); a query's minimisers are adjacent."""
+    """Of the minimisers z (p,) of each query, the best (m,); minimisers of one query are adjacent."""
     # several starts may lead to the same minimiser
-    different = (np.diff(query, prepend=-1) > 0) | (np.abs(np.diff(z, prepend=np.inf)) > 1e-7 * loss.width)
-    different |= z == loss.span(Y)[1]  # which bisection only comes close to
-    query, z = query[different], z[different]
+    is_distinct = (np.diff(query, prepend=-1) > 0) | (np.abs(np.diff(z, prepend=np.inf)) > 1e-7 * loss.width)
+    is_distinct |= z == loss.span(Y)[1]  # bisection does not reach the end exactly
+    query, z = query[is_distinct], z[is_distinct]
     first = np.flatnonzero(np.diff(query, prepend=-1))
     out = z[first]
     counts = np.diff(np.append(first, len(query)))
@@ -327,13 +329,13 @@ def _deepest(W, query, z, Y, loss):
     value = np.empty(len(several))
     for part in slices(len(several), block_size(_CACHED) // len(Y)):
         pairs = several[part]
-        value[part] = _dots(W[query[pairs]], loss.value(z[pairs, None], Y))
+        value[part] = _row_products(W[query[pairs]], loss.value(z[pairs, None], Y))
     order = several[np.lexsort((value, query[several]))]
     best = order[np.flatnonzero(np.diff(query[order], prepend=-1))]
     out[query[best]] = z[best]
     return out
 
 
-def _dots(A, B):
+def _row_products(A, B):
     """Inner products (p,) of the rows of A and B; faster than einsum."""
     return (A[:, None, :] @ B[:, :, None])[:, 0, 0]

@@ -16,7 +16,7 @@ from ..output_losses import L2L1, Cauchy, Fair, GemanMcClure
 
 _LANES = 64  # queries of a block, whose weights fit in the second-level cache
 _CHUNK = 512  # outputs in a block of a product; four rows of them fit in the first-level cache
-_FORMULAS = {Cauchy: 0, GemanMcClure: 1, Fair: 2, L2L1: 3}  # numbers of the losses in `_terms`
+_FORMULAS = {Cauchy: 0, GemanMcClure: 1, Fair: 2, L2L1: 3}  # numbers of the losses in `_derivatives`
 
 
 def _compile(function):
@@ -63,6 +63,7 @@ def _visit_minima(value, slope, curvature, start, length, at, best):
 
 @_compile
 def _scan(W, terms, low, knots, owner, slope_jumps, curvature_jumps, z):
+    """Put exact minimisers into z (m,): running sums over the knots, for `_LANES` queries at once."""
     columns = np.zeros((W.shape[1], _LANES))
     at, best = np.empty(_LANES), np.empty(_LANES)
     value, slope, curvature = np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
@@ -112,6 +113,7 @@ def product(W, G):
 
 @_compile
 def _multiply(W, G, F):
+    """Add ``G W'`` to F, in tiles of four rows of W and two rows of G."""
     m, n = W.shape
     for i in range(0, m, 4):
         for start in range(0, n, _CHUNK):
@@ -148,7 +150,7 @@ def newton(W, query, z, left, right, Y, loss, max_steps, negligible):
 
 
 @_compile
-def _terms(formula, r, c):
+def _derivatives(formula, r, c):
     """First and second derivatives at the residual r."""
     if formula == 0:  # Cauchy
         u = 1 / (1 + r * r / (c * c))
@@ -165,12 +167,13 @@ def _terms(formula, r, c):
 
 @_compile
 def _descend(W, query, z, left, right, Y, formula, width, max_steps, negligible):
+    """Move z (p,) to local minimisers by Newton's method, with bisection where it fails."""
     for p in range(len(z)):
         w, at, a, b = W[query[p]], z[p], left[p], right[p]
         for _ in range(max_steps):
             slope, curvature = 0.0, 0.0
             for j in range(len(w)):
-                s, c = _terms(formula, at - Y[j], width)
+                s, c = _derivatives(formula, at - Y[j], width)
                 slope += w[j] * s
                 curvature += w[j] * c
             if slope == 0:

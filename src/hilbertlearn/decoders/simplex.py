@@ -9,11 +9,11 @@ from .candidates import best_outputs, block_size
 from .sums import weighted_losses
 
 _ENTRIES = 2**19  # entries of the arrays of a block of queries, 4 MB
-_STEPS = 200  # steps of the ascent at most
+_STEPS = 200  # largest number of steps of the ascent
 _TOLERANCE = 1e-11  # gain of a step, relative to the sum of absolute weights, at which the ascent ends
 _KNOTS = 64  # masses of a bin at which its gain is tabulated for the start
-_HALVINGS = 30  # of a step at most
-_BISECTIONS = 60  # of Lagrange multipliers; they reach double precision
+_HALVINGS = 30  # largest number of halvings of a step
+_BISECTIONS = 60  # bisections of Lagrange multipliers; they reach double precision
 _TINY = 1e-300  # added to denominators that may be zero
 _VALUES = 2**12  # values of the distribution function that dynamic programming tries; time grows with their number
 
@@ -47,45 +47,45 @@ def _envelope_start(W, Y):
         gains = np.stack([W[rows] @ (y[:, None] * knots / (y[:, None] + knots + _TINY)) for y in Y.T], axis=1)
         low, high = gains.min(axis=(1, 2)), gains.max(axis=(1, 2))
         bound = (high - low) / knots[1] + _TINY  # slopes of the envelopes are not larger
-        few, many = bound, -bound  # multipliers of which the masses sum to at most, at least one
+        upper, lower = bound, -bound  # multipliers whose masses sum to at most one, and to at least one
         for _ in range(_BISECTIONS):
-            middle = (few + many) / 2
+            middle = (upper + lower) / 2
             over = _masses(gains, knots, middle).sum(axis=1) > 1
-            few, many = np.where(over, few, middle), np.where(over, middle, many)
-        less, more = _masses(gains, knots, few), _masses(gains, knots, many)
-        short, extra = 1 - less.sum(axis=1), more.sum(axis=1) - 1
-        share = np.clip(short / np.maximum(short + extra, _TINY), 0, 1)[:, None]
-        Z[rows] = (1 - share) * less + share * more
-    return _normalised(Z)
+            upper, lower = np.where(over, upper, middle), np.where(over, middle, lower)
+        small, large = _masses(gains, knots, upper), _masses(gains, knots, lower)
+        deficit, excess = 1 - small.sum(axis=1), large.sum(axis=1) - 1
+        share = np.clip(deficit / np.maximum(deficit + excess, _TINY), 0, 1)[:, None]
+        Z[rows] = (1 - share) * small + share * large
+    return _normalise(Z)
 
 
 def _masses(gains, knots, multiplier):
-    """Of each bin (m, bins) the knot of largest gain less the multiplier (m,) times its mass."""
+    """For each bin (m, bins) the knot with the largest gain minus multiplier (m,) times mass."""
     return knots[np.argmax(gains - multiplier[:, None, None] * knots, axis=2)]
 
 
 def _climb(W, Y, Z):
-    """Histograms to which steps from Z lead, each to the maximum of a model of the gains on the simplex.
+    """Local maxima from Z (m, bins); each step goes to the maximum of a model of the gains on the simplex.
 
-    The slope of the positive weights' gain is ``h(t) = sum_i w_i (y_i / (t + y_i))^2``, whose ``h^(-1/2)`` is nearly
-    linear and is taken as such, ``h(t) = a / (t + b)^2``; the gain of negative weights is convex, its tangent below it.
+    The gain of the positive weights has the slope ``h(t) = sum_i w_i (y_i / (t + y_i))^2``. As ``h^(-1/2)`` is nearly
+    linear, the model is ``h(t) = a / (t + b)^2``. The gain of the negative weights is convex; its model is the tangent.
     """
     Z, height, scale = Z.copy(), _height(W, Y, Z), np.abs(W).sum(axis=1)
     rows = np.arange(len(W))
     for _ in range(_STEPS):
         step = _model_maximum(Z[rows], *_slopes(W[rows], Y, Z[rows])) - Z[rows]
-        before = height[rows]
-        waiting = np.arange(len(rows))
+        previous = height[rows]
+        pending = np.arange(len(rows))
         for halving in range(_HALVINGS):
-            q = rows[waiting]
-            new = _normalised(Z[q] + step[waiting] / 2**halving)
-            reached = _height(W[q], Y, new)
-            up = reached > height[q]
-            Z[q[up]], height[q[up]] = new[up], reached[up]
-            waiting = waiting[~up]
-            if not len(waiting):
+            q = rows[pending]
+            new = _normalise(Z[q] + step[pending] / 2**halving)
+            new_height = _height(W[q], Y, new)
+            higher = new_height > height[q]
+            Z[q[higher]], height[q[higher]] = new[higher], new_height[higher]
+            pending = pending[~higher]
+            if not len(pending):
                 break
-        rows = rows[height[rows] - before > _TOLERANCE * scale[rows]]
+        rows = rows[height[rows] - previous > _TOLERANCE * scale[rows]]
         if not len(rows):
             break
     return Z
@@ -103,7 +103,7 @@ def _height(W, Y, Z):
 
 
 def _slopes(W, Y, Z):
-    """Of the bins' gains (m, bins): slope and minus half the curvature for positive weights, slope for negative."""
+    """Slope and minus half the curvature of the gain of positive weights, slope for negative ones, all (m, bins)."""
     squares, total = _shares(Y, Z)
     squares *= squares
     slopes = np.stack([np.maximum(W, 0.0), np.minimum(W, 0.0)], axis=1) @ squares
@@ -115,24 +115,27 @@ def _model_maximum(Z, slope, curvature, tangent):
     """Histograms (m, bins) where ``a / (t + b)^2 + tangent`` is the same for bins with mass, and less for others."""
     distance = np.where(curvature > 0, slope / np.maximum(curvature, _TINY), 1.0)  # t + b at t = z
     root, b = np.sqrt(slope) * distance, distance - Z
-    rise = lambda mass: (tangent + (root / (b + mass)) ** 2).max(axis=1)  # noqa: E731
-    low, high = rise(1.0), rise(1 / Z.shape[1])  # a bin alone has mass one, no bin has more than its equal share
+
+    def largest_slope(mass):
+        return (tangent + (root / (b + mass)) ** 2).max(axis=1)
 
     def masses(multiplier):
         return np.maximum(root / np.sqrt(np.maximum(multiplier[:, None] - tangent, _TINY)) - b, 0.0)
 
+    # the multiplier lies between the slopes at mass one, of a single bin, and at equal shares
+    low, high = largest_slope(1.0), largest_slope(1 / Z.shape[1])
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         over = masses(middle).sum(axis=1) > 1
         low, high = np.where(over, middle, low), np.where(over, high, middle)
     new = masses(high)
-    left = 1 - new.sum(axis=1)  # more than rounding where bins without positive weights are the best
-    new[np.arange(len(new)), tangent.argmax(axis=1)] += np.maximum(left, 0.0)
-    return _normalised(new)
+    remainder = 1 - new.sum(axis=1)  # more than rounding where bins without positive weights are the best
+    new[np.arange(len(new)), tangent.argmax(axis=1)] += np.maximum(remainder, 0.0)
+    return _normalise(new)
 
 
-def _normalised(Z):
-    """Rows of sum one; of zeros, all mass in the first bin."""
+def _normalise(Z):
+    """Rows divided by their sums; a row of zeros gets all mass in the first bin."""
     Z = np.maximum(Z, 0.0)
     Z[~Z.any(axis=1), 0] = 1.0
     return Z / Z.sum(axis=1, keepdims=True)
@@ -147,8 +150,8 @@ def decode_wasserstein(W, Y, loss):
     With distribution functions F of z and C_i of the outputs the weighted loss is a sum over bins of
     ``phi_k(F_k) = sum_i w_i |F_k - C_ik|``, under ``0 <= F_1 <= F_2 <= ... <= 1``. Each phi_k is linear between the
     values C_ik and has its smallest value at one of them, or at 0 or 1. Where these are in order, as weighted medians
-    are for weights that are not negative, they are the minimum. Else it is found by dynamic programming over the values
-    that any bin has, exact unless there are more than 4096 of these, of which then as many quantiles are tried.
+    are for weights that are not negative, they are the minimum. Otherwise dynamic programming over the values C_ik of
+    all bins computes the minimum. It is exact for up to 4096 distinct values; beyond, it uses 4096 quantiles of them.
     """
     C = np.minimum(np.cumsum(Y, axis=1)[:, :-1], 1.0)
     F = np.zeros((len(W), C.shape[1]))
@@ -193,20 +196,20 @@ def _sums(A):
 
 
 def _first_smallest(phi, scale):
-    """The first column (m,) of each row of phi that is smallest up to rounding: so medians with ties are in order."""
+    """The first column (m,) of phi that is smallest up to rounding, so that medians with ties are in order."""
     return np.argmax(phi <= phi.min(axis=1, keepdims=True) + _TOLERANCE * scale[:, None], axis=1)
 
 
 def _monotone(phi):
     """Columns (m, bins), not decreasing from bin to bin, of the smallest sum of phi, a list of (m, v) for the bins."""
-    total, choices = np.zeros_like(phi[0]), []
-    for of_bin in phi:
-        total = np.minimum.accumulate(total, axis=1) + of_bin
-        choices.append(total)
+    total, totals = np.zeros_like(phi[0]), []
+    for phi_k in phi:
+        total = np.minimum.accumulate(total, axis=1) + phi_k
+        totals.append(total)
     columns = np.empty((len(total), len(phi)), dtype=int)
     stop = np.full(len(total), total.shape[1])
     for k in range(len(phi) - 1, -1, -1):
-        allowed = np.where(np.arange(total.shape[1]) < stop[:, None], choices[k], np.inf)
+        allowed = np.where(np.arange(total.shape[1]) < stop[:, None], totals[k], np.inf)
         columns[:, k] = allowed.argmin(axis=1)
         stop = columns[:, k] + 1
     return columns

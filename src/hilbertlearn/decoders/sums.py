@@ -12,16 +12,16 @@ _LOSSES = 2**20  # losses of a block of proposals at all outputs, 8 MB
 
 
 def decode_sum(decoders, W, Y, loss):
-    """Outputs (m,) of small ``sum_i W[q, i] loss(z, Y[i])``, W (m, n), loss a sum with ``parts()``.
+    """Outputs (m,) with a small ``sum_i W[q, i] loss(z, Y[i])``, W (m, n), loss a sum with ``parts()``.
 
     decoders : functions ``(W, Y, loss) -> outputs`` by name; a part with another decoder proposes nothing
 
     The result is never worse than the best of Y or than any proposal.
     """
     pool = loss.all_outputs(Y)
-    at = best_outputs(-W, Y, loss, pool)
-    best = [pool[i] for i in at]
-    values = weighted_losses(W, take(pool, at), Y, loss)
+    indices = best_outputs(-W, Y, loss, pool)
+    best = [pool[i] for i in indices]
+    values = weighted_losses(W, take(pool, indices), Y, loss)
     for _, part in loss.parts():
         if part.decoder in decoders:
             proposals = part.restore(decoders[part.decoder](W, part.check(Y), part), Y)
