@@ -102,17 +102,17 @@ def select_model(alphas, losses, errors, spread, rule) -> tuple[int, int]:
     For a single loss ties are those of ``alpha="auto"``.
     """
     best = np.unravel_index(np.argmin(errors), errors.shape)
-    least = errors[best]
+    smallest = errors[best]
     if rule == "one_standard_error":
-        within = errors <= least + spread[best]
+        within = errors <= smallest + spread[best]
     elif len(losses) == 1:
         order = np.argsort(alphas)
         within = np.zeros(errors.shape, dtype=bool)
         within[order[selection.best_index(errors[order, 0])], 0] = True
     else:
-        within = errors <= least + _EQUAL * abs(least)
-    places = [(int(i), int(j)) for i, j in np.argwhere(within)]
-    return max(places, key=lambda place: (alphas[place[0]], _simplicity(losses[place[1]])))
+        within = errors <= smallest + _EQUAL * abs(smallest)
+    positions = [(int(i), int(j)) for i, j in np.argwhere(within)]
+    return max(positions, key=lambda position: (alphas[position[0]], _simplicity(losses[position[1]])))
 
 
 def error_curve(errors, weights, aggregate):

@@ -168,7 +168,7 @@ class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, 
         if not hasattr(base, "fit_path"):
             raise TypeError(
                 f"estimator must be an estimator of hilbertlearn with a path over alpha, got {base!r}; LinkPredictor "
-                "chooses its alpha itself, with alpha='auto'"
+                "selects its alpha itself, with alpha='auto'"
             )
         spec = base.spec(y)
         loss, options = spec.loss, spec.options
@@ -201,31 +201,31 @@ class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, 
         base.set_params(alpha=alpha)
         if grid is not None:
             training = _for_loss(base, training, losses[j])
-        chosen = selection.resolve_loss(training, losses[j], alphas, options)
-        bounds = selection.automatic_bounds(losses[j], chosen)
-        choice = selection.Selection(
-            alpha, chosen, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
+        resolved_loss = selection.resolve_loss(training, losses[j], alphas, options)
+        bounds = selection.automatic_bounds(losses[j], resolved_loss)
+        selected = selection.Selection(
+            alpha, resolved_loss, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
         )
-        result = fit_selection(spec, choice)
+        result = fit_selection(spec, selected)
         base.keep(result)
-        choice = cast(selection.Selection, result.selection)
+        selected = cast(selection.Selection, result.selection)
         self.alphas_, self.loss_grid_, self.n_splits_ = alphas, grid, len(errors)
         self.errors_, self.standard_errors_ = (curves[:, 0], spread[:, 0]) if grid is None else (curves, spread)
-        self.alpha_, self.loss_, self.loss_params_ = choice.alpha, choice.loss, {} if grid is None else grid[j]
+        self.alpha_, self.loss_, self.loss_params_ = selected.alpha, selected.loss, {} if grid is None else grid[j]
         self.best_estimator_ = base
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(base, name):
                 setattr(self, name, getattr(base, name))
 
     def summary_items(self) -> SummaryItems:
-        """Path, errors and selected parameters; then the facts of the best estimator."""
+        """Path, errors and selected parameters; then the items of the best estimator."""
         check_is_fitted(self)
         errors, spread = self.errors_, self.standard_errors_
         row = np.flatnonzero(self.alphas_ == self.alpha_)[0]
-        place = row if self.loss_grid_ is None else (row, self.loss_grid_.index(self.loss_params_))
+        position = row if self.loss_grid_ is None else (row, self.loss_grid_.index(self.loss_params_))
         path = f"{len(self.alphas_)} alphas from {self.alphas_.min():.2g} to {self.alphas_.max():.2g}"
         facts: SummaryItems = [("path", path), ("splits", self.n_splits_)]
-        facts += [("cross-validated error", errors[place]), ("its standard error", spread[place])]
+        facts += [("cross-validated error", errors[position]), ("its standard error", spread[position])]
         facts += [("selected parameters of the loss", self.loss_params_)] if self.loss_params_ else []
         return facts + self.best_estimator_.summary_items()
 
@@ -354,7 +354,7 @@ def _score_error(scorer, base, spec, X, y, by_predictions):
 
 
 class _Predictions(RegressorMixin, BaseEstimator):
-    """Given predictions, as an estimator for a scorer."""
+    """An estimator that returns fixed predictions, for a scorer."""
 
     def __init__(self, predictions):
         self.predictions = predictions

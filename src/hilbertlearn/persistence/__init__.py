@@ -194,8 +194,11 @@ def _versions() -> dict[str, str]:
 
 def _warn_about_versions(nodes, versions, path):
     """Warn if the file holds objects of scikit-learn and was written with another version of it."""
-    then, now = str(versions.get("scikit-learn")), _versions()["scikit-learn"]
-    if then.split(".")[:2] == now.split(".")[:2] or not isinstance(nodes, list):
+    stored, installed = str(versions.get("scikit-learn")), _versions()["scikit-learn"]
+    if stored.split(".")[:2] == installed.split(".")[:2] or not isinstance(nodes, list):
         return
     if any(isinstance(node, dict) and str(node.get("class")).startswith("sklearn.") for node in nodes):
-        warn(f"{path} holds estimators of scikit-learn {then}, here it is {now}: predictions may differ; fit again")
+        warn(
+            f"{path} holds estimators of scikit-learn {stored}, here it is {installed}: predictions may differ; "
+            "fit again"
+        )

@@ -21,7 +21,7 @@ VERSION = 1  # of the format; files of a higher version are refused
 MANIFEST, MODEL = "manifest.json", "model.json"
 _ARRAY = re.compile(r"arrays/(0|[1-9][0-9]{0,8})\.npy")
 _DATE = (1980, 1, 1, 0, 0, 0)  # the first date of zip archives: the same model gives the same bytes on any day
-_AGAIN = "save the model again, or copy the file again from where it came"
+_REMEDY = "save the model again, or copy the file again from where it came"
 
 
 def array_name(number: int) -> str:
@@ -49,13 +49,13 @@ def read_archive(path) -> tuple[dict[str, bytes], dict]:
             about = _manifest(archive.read(MANIFEST), path)  # first: a newer version may change the other members
             members = {entry.filename: archive.read(entry) for entry in archive.infolist()}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OverflowError, UnicodeError) as error:
-        raise ModelFileError(f"{path} is no file of a model, or damaged ({error}); {_AGAIN}") from error
+        raise ModelFileError(f"{path} is no file of a model, or damaged ({error}); {_REMEDY}") from error
     del members[MANIFEST]
     digest = about.pop("digest", None)
     if digest != _digest(about, members):
-        raise ModelFileError(f"{path}: its contents are not those that were saved; {_AGAIN}")
+        raise ModelFileError(f"{path}: its contents are not those that were saved; {_REMEDY}")
     if MODEL not in members:
-        raise ModelFileError(f"{path} has no {MODEL}; {_AGAIN}")
+        raise ModelFileError(f"{path} has no {MODEL}; {_REMEDY}")
     versions = about.get("versions")
     return members, versions if isinstance(versions, dict) else {}
 
@@ -70,7 +70,7 @@ def from_json(content: bytes, source):
     try:
         return json.loads(content.decode("ascii"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{source} is no JSON that save writes ({error}); {_AGAIN}") from error
+        raise ModelFileError(f"{source} is no JSON that save writes ({error}); {_REMEDY}") from error
 
 
 def _refuse_constant(name):
@@ -94,12 +94,12 @@ def _check_entries(archive: zipfile.ZipFile, path):
         raise ModelFileError(f"{path} is a zip archive, and not one of a model: it has no {MANIFEST}")
     unknown = [name for name in names if name not in (MANIFEST, MODEL) and not _ARRAY.fullmatch(name)]
     if unknown or len(set(names)) < len(names):
-        raise ModelFileError(f"{path} has members that save does not write, {(unknown or names)[:3]!r}; {_AGAIN}")
+        raise ModelFileError(f"{path} has members that save does not write, {(unknown or names)[:3]!r}; {_REMEDY}")
     for entry in entries:
         if entry.compress_type != zipfile.ZIP_STORED or entry.file_size != entry.compress_size:
-            raise ModelFileError(f"{path}: {entry.filename} is compressed, which save does not do; {_AGAIN}")
+            raise ModelFileError(f"{path}: {entry.filename} is compressed, which save does not do; {_REMEDY}")
     if sum(entry.file_size for entry in entries) > os.path.getsize(path):
-        raise ModelFileError(f"{path}: its members are said to be larger than the file; {_AGAIN}")
+        raise ModelFileError(f"{path}: its members are said to be larger than the file; {_REMEDY}")
 
 
 def _manifest(content: bytes, path) -> dict:
@@ -112,5 +112,5 @@ def _manifest(content: bytes, path) -> dict:
             f"to {VERSION}); upgrade with: pip install --upgrade hilbertlearn"
         )
     if about["version"] != VERSION:
-        raise ModelFileError(f"{path}: there is no version {about['version']} of the format; {_AGAIN}")
+        raise ModelFileError(f"{path}: there is no version {about['version']} of the format; {_REMEDY}")
     return about

@@ -18,7 +18,7 @@ from . import packages
 from .archive import array_name
 from .arrays import DTYPE_KINDS
 from .attributes import is_settable, read_attributes
-from .estimators import check_memory
+from .estimators import refuse_memory
 from .kinds import kind_of_value
 from .names import name_class
 from .plain_values import object_array_parts
@@ -78,7 +78,7 @@ class Encoder:
             self._add_node(value, self._code_node(value, path))
         else:
             name = class_name or packages.name_class(cls) or self._imported_class(value, path)
-            self._call_checked(check_memory, value, path)
+            self._call_checked(refuse_memory, value, path)
             node = {"is": "object", "class": name}
             self._add_holder(value, node, lambda: self._attributes(value, path))
 

@@ -10,7 +10,7 @@ from .kinds import is_integer, require
 from .trees import check_trees
 
 
-def check_memory(estimator):
+def refuse_memory(estimator):
     """Raise if a pipeline caches its steps in a folder of pickles: its next fit would read them."""
     if isinstance(estimator, (Pipeline, FeatureUnion)):
         require(vars(estimator).get("memory") is None, "memory is a folder of pickles; set memory=None")
@@ -18,7 +18,7 @@ def check_memory(estimator):
 
 def check_estimator(estimator):
     """Raise unless the attributes of an estimator are consistent where compiled code relies on it."""
-    check_memory(estimator)
+    refuse_memory(estimator)
     check_trees(estimator)
     if isinstance(estimator, OneHotEncoder) and "categories_" in vars(estimator):
         _check_categories(vars(estimator))
@@ -34,10 +34,8 @@ def _check_categories(learnt):
     groups = learnt["_default_to_infrequent_mappings"] if learnt.get("_infrequent_enabled") else None
     dropped = learnt.get("_drop_idx_after_grouping")
     unset = [None] * len(categories)
-    each = zip(
-        categories, unset if groups is None else groups, unset if dropped is None else dropped, widths, strict=True
-    )
-    for known, group, drop, width in each:
+    groups, dropped = unset if groups is None else groups, unset if dropped is None else dropped
+    for known, group, drop, width in zip(categories, groups, dropped, widths, strict=True):
         require(_is_sorted(known) and is_integer(width), "no categories")
         require(group is None or _is_grouping(group, len(known)), "no groups of categories")
         codes = len(known) if group is None else int(group.max()) + 1

@@ -95,11 +95,11 @@ def find_class(name: str) -> type | None:
     module, _, short = name.rpartition(".")
     if module not in CLASSES or name in EXCLUDED:
         return None
-    listed = CLASSES[module]
-    if short.startswith("_") if listed is None else short not in listed.split():
+    names = CLASSES[module]  # None for all public ones
+    if short.startswith("_") if names is None else short not in names.split():
         return None
     cls = getattr(importlib.import_module(module), short, None)
-    home = module if listed is None else module.split(".")[0]  # a module's imports from elsewhere are not in the table
+    home = module if names is None else module.split(".")[0]  # a module's imports from elsewhere are not in the table
     return cls if inspect.isclass(cls) and f"{cls.__module__}.".startswith(f"{home}.") else None
 
 
@@ -120,8 +120,8 @@ def find_function(name: str):
         return ufunc if isinstance(ufunc, np.ufunc) else None
     if module not in FUNCTIONS:
         return None
-    home, listed = importlib.import_module(module), FUNCTIONS[module]
-    function = getattr(home, short, None) if short in (home.__all__ if listed is None else listed.split()) else None
+    home, names = importlib.import_module(module), FUNCTIONS[module]
+    function = getattr(home, short, None) if short in (home.__all__ if names is None else names.split()) else None
     return function if isinstance(function, types.FunctionType) else None
 
 

@@ -67,8 +67,8 @@ def _dtype(text):
     return dtype
 
 
-def _object_array(order, dimensions, *rest):
-    shape, items = rest[:dimensions], rest[dimensions:]
+def _object_array(order, dimensions, *parts):
+    shape, items = parts[:dimensions], parts[dimensions:]
     require(all(type(n) is int and n >= 0 for n in shape) and order in ("C", "F"), "no shape of an array")
     require(int(np.prod(shape, dtype=object)) == len(items), "an array of objects has other numbers of them")
     flat = np.empty(len(items), dtype=object)
@@ -116,9 +116,9 @@ def _partial_parts(value):
     return [value.func, len(value.args), *value.args, *_mapping_parts(value.keywords)]
 
 
-def _partial(function, number, *rest):
+def _partial(function, n_arguments, *parts):
     require(callable(function), "no function")
-    return functools.partial(function, *rest[:number], **dict(pairs(rest[number:])))
+    return functools.partial(function, *parts[:n_arguments], **dict(pairs(parts[n_arguments:])))
 
 
 def _datetime_parts(value):
@@ -181,9 +181,9 @@ def _coordinates_parts(S):
     return [type(S).__name__, C.data, len(C.coords), *C.coords, *S.shape]
 
 
-def _coordinates(name, data, dimensions, *rest):
+def _coordinates(name, data, dimensions, *parts):
     require(name in _COORDINATES, f"no sparse matrix of {_COORDINATES}")
-    coords, shape = rest[:dimensions], rest[dimensions:]
+    coords, shape = parts[:dimensions], parts[dimensions:]
     require(_are_arrays(data, *coords), "no sparse matrix")
     suffix = "array" if name.endswith("_array") else "matrix"
     S = getattr(scipy.sparse, f"coo_{suffix}")((data, tuple(coords)), shape=shape)  # checks the indices

@@ -49,7 +49,7 @@ def test_refusals_name_the_argument():
         report.section(OperatorKernelRegressor, X, y)
     with pytest.raises(sklearn.exceptions.NotFittedError):
         report.section(RegularizationPathCV(), X, y)
-    with pytest.raises(TypeError, match="sections must be what"):
+    with pytest.raises(TypeError, match="sections must be results of"):
         report.html([])
     with pytest.raises(TypeError, match="got DataFrame"):
         report.html([X])

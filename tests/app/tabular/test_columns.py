@@ -16,5 +16,5 @@ def test_columns_are_chosen_by_name_glob_and_range():
     assert match_columns(names, ["[z]", "x"], "targets") == ["x", "[z]"]
     with pytest.raises(TableError, match=r"targets 'y_3': no such column; did you mean 'y_"):
         match_columns(names, "y_3", "targets")
-    with pytest.raises(TableError, match="stands before"):
+    with pytest.raises(TableError, match="is before"):
         match_columns(names, "x:y_1", "targets")

@@ -129,7 +129,7 @@ def test_separators_at_the_end_of_lines_are_nothing(tmp_path, ends):
 
 
 def test_names_of_rows_without_a_name_of_their_own_do_not_shift_columns(tmp_path):
-    with pytest.raises(TableError, match="row 1 has more than the 2 cells that have names"):
+    with pytest.raises(TableError, match="row 1 has more cells than the 2 names"):
         read(tmp_path, "a,b\nAnna,1,2\nBo,3,4\n")
 
 

@@ -117,8 +117,8 @@ def fit(
         "notes": model.notes_,
         "seconds": output.seconds,
     }
-    of = f"{len(model.targets_)} target{'s' * (len(model.targets_) > 1)} from {len(model.features_)} columns"
-    output.result(facts, f"{out}: {model.task_}, {of}, {model.n_samples_} samples, {output.seconds:.1f} s")
+    columns = f"{len(model.targets_)} target{'s' * (len(model.targets_) > 1)} from {len(model.features_)} columns"
+    output.result(facts, f"{out}: {model.task_}, {columns}, {model.n_samples_} samples, {output.seconds:.1f} s")
 
 
 @app.command()
@@ -277,11 +277,11 @@ def reproduce(
     output.result({"experiment": name, "script": str(script), "seconds": seconds}, f"{name}: {seconds:.0f} s")
 
 
-def _model(frame, targets, task, features, id, long, loss, levels, **more):
+def _model(frame, targets, task, features, id, long, loss, levels, **options):
     """The unfitted model for the options of a command."""
     if targets is None and long is None:
-        have = join_names(frame.columns)
-        raise TableError(f"say what to predict, by --targets with names, a glob or a range; the table has {have}")
+        columns = join_names(frame.columns)
+        raise TableError(f"say what to predict, by --targets with names, a glob or a range; the table has {columns}")
     return TabularModel(
         targets,
         "auto" if task is None else task.value,
@@ -290,7 +290,7 @@ def _model(frame, targets, task, features, id, long, loss, levels, **more):
         long=None if long is None else tuple(part.strip() for part in long.split(",")),
         loss=loss,
         levels=None if levels is None else _numbers(levels),
-        **more,
+        **options,
     )
 
 

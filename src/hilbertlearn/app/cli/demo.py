@@ -129,16 +129,16 @@ def hidden_links():
     start = time.perf_counter()
     model = LinkPredictor().fit(pairs[known])
     fitted = time.perf_counter()
-    asked = pairs[hidden]
-    plain = adamic_adar(pairs[known])[asked.first, asked.second]
+    hidden_pairs = pairs[hidden]
+    plain = adamic_adar(pairs[known])[hidden_pairs.first, hidden_pairs.second]
     end = time.perf_counter()
-    ours = model.decision_function(asked)
+    ours = model.decision_function(hidden_pairs)
     scores = [
-        (measure, float(score(asked.linked, ours)), float(score(asked.linked, plain)))
+        (measure, float(score(hidden_pairs.linked, ours)), float(score(hidden_pairs.linked, plain)))
         for measure, score in (("ROC AUC", link_roc_auc), ("average precision", link_average_precision))
     ]
     seconds = (fitted - start, end - fitted)
-    return DemoResult(f"links of {name}", scores, "Adamic-Adar", seconds, (model, asked, asked.linked))
+    return DemoResult(f"links of {name}", scores, "Adamic-Adar", seconds, (model, hidden_pairs, hidden_pairs.linked))
 
 
 TASKS = (corrupted_curves, lower_halves, label_rankings, hidden_links)

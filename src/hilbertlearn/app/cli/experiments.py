@@ -130,23 +130,23 @@ def run_experiment(name, data=None, quick=False, to_stderr=False):
 
     to_stderr : whether its output goes to standard error
     """
-    named = {experiment.name: experiment for experiment in EXPERIMENTS}
-    if name not in named:
+    by_name = {experiment.name: experiment for experiment in EXPERIMENTS}
+    if name not in by_name:
         raise TableError(f"there is no experiment {name!r}; hilbertlearn reproduce --list shows them")
     script = folder() / f"{name}.py"
     options = ["--quick"] if quick else []
-    if named[name].data:
+    if by_name[name].data:
         if data is None:
-            raise TableError(f"{name} reads data: give the folder that holds {named[name].data} by --data FOLDER")
+            raise TableError(f"{name} reads data: give the folder that holds {by_name[name].data} by --data FOLDER")
         if not data.is_dir():
             raise TableError(f"--data {data}: there is no such folder")
         options += ["--data", str(data.resolve())]
     start = time.perf_counter()
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(script), *options], stdout=_STANDARD_ERROR if to_stderr else None, check=False
     )
-    if done.returncode:
-        raise RuntimeError(f"{name} ended with exit code {done.returncode}")
+    if process.returncode:
+        raise RuntimeError(f"{name} ended with exit code {process.returncode}")
     return script, time.perf_counter() - start
 
 

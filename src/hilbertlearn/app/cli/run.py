@@ -51,12 +51,12 @@ def _fail(message, code):
 
 def _show_once():
     """A replacement of ``warnings.showwarning``: one line on standard error for each text, even if it is repeated."""
-    shown = set()
+    printed = set()
 
     def show(message, category, filename, lineno, file=None, line=None):
         text = " ".join(str(message).split())
-        if text not in shown:
-            shown.add(text)
+        if text not in printed:
+            printed.add(text)
             print(f"warning: {text}", file=sys.stderr)
 
     return show

@@ -121,8 +121,8 @@ def select_drawn(errors, most):
     if n <= most:
         return np.arange(n)
     order = np.argsort(-np.nan_to_num(errors), kind="stable")
-    worst, rest = order[: most // 10], order[most // 10 :]
-    return np.sort(np.r_[worst, np.random.default_rng(0).choice(rest, most - len(worst), replace=False)])
+    worst, remaining = order[: most // 10], order[most // 10 :]
+    return np.sort(np.r_[worst, np.random.default_rng(0).choice(remaining, most - len(worst), replace=False)])
 
 
 def select_evenly(errors, most):

@@ -68,8 +68,8 @@ def guaranteed_coverage(conformal) -> str:
     return bound if conformal.method_ == "jackknife+" else f"nearly {bound}"
 
 
-def _summary(model, covered, what, items, facts, more=()) -> CoverageSummary:
-    """The summary for ``covered`` (n,), whether sets contain the truth; more : rows of figures."""
+def _summary(model, covered, subject, items, facts, extra_rows=()) -> CoverageSummary:
+    """The summary for ``covered`` (n,), whether sets contain the truth, of a subject; extra_rows : of figures."""
     conformal, n = model.conformal, len(covered)
     level, observed = float(conformal.level), float(np.mean(covered)) if n else float("nan")
     error = float(np.sqrt(level * (1 - level) / n)) if n else float("nan")
@@ -82,9 +82,9 @@ def _summary(model, covered, what, items, facts, more=()) -> CoverageSummary:
         ("calibrated on", format_count(conformal.n_calibration_, "sample")),
     ]
     facts = {"coverage": observed, "level": level, "n_covered": int(np.sum(covered)), **facts}
-    tile = Tile("coverage", format_percent(observed), f"nominal level {format_percent(level)}, {what}")
-    intro = f"How often the truth was inside, on the test data: {what}."
-    return CoverageSummary(SectionPart("Coverage", intro, [Figures([*rows, *more]), *items]), facts, tile)
+    tile = Tile("coverage", format_percent(observed), f"nominal level {format_percent(level)}, {subject}")
+    intro = f"How often the truth was inside, on the test data: {subject}."
+    return CoverageSummary(SectionPart("Coverage", intro, [Figures([*rows, *extra_rows]), *items]), facts, tile)
 
 
 def coverage_chart(points, share, level) -> Chart:

@@ -15,7 +15,7 @@ from .parts import NO_OUTPUTS, Figures, Meter, ModelEvaluation, ReportTable, Sec
 from .text import format_count, format_number, format_percent
 from .vectors import mask_unpredicted
 
-_BINS = 20  # of the domain, for means along irregularly sampled curves
+_BINS = 20  # bins of the domain for means along irregularly sampled curves
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class CurveComparison:
             data = replace(data, values=mask_unpredicted(data.values, predicted.values))
         return cls(data, predicted, irregular)
 
-    def curves(self, which, c) -> list[SampledCurve]:
-        """Curve c of all samples; which : "data" or "predicted"."""
-        data = getattr(self, which)
+    def curves(self, source, c) -> list[SampledCurve]:
+        """Curve c of all samples; source : "data" or "predicted"."""
+        data = getattr(self, source)
         if self.irregular:
             columns = [values if values.ndim == 1 else values[:, c] for values in data.values]
             return [SampledCurve(points, values) for points, values in zip(data.points, columns, strict=True)]
@@ -158,7 +158,7 @@ def read_on_grid(predicted, axes):
     data, _ = read_functions(predicted, axes, "predictions")
     if not isinstance(data, IrregularFunctions):
         return data
-    values = np.stack([one if one.ndim == 2 else one[:, None] for one in data.values])
+    values = np.stack([row if row.ndim == 2 else row[:, None] for row in data.values])
     return read_functions(values, axes)[0]
 
 
@@ -204,24 +204,23 @@ def _true(curve: SampledCurve, shared) -> Series:
 def observed_points(truth, c):
     """Observed points (k,) of curve c of all samples, with true and predicted values (k,)."""
     true, predicted = truth.curves("data", c), truth.curves("predicted", c)
-    points, y, z = (np.concatenate(parts) for parts in (
-        [one.points for one in true], [one.values for one in true], [one.values for one in predicted]
-    ))  # fmt: skip
-    seen = np.isfinite(y)
-    return points[seen], y[seen], z[seen]
+    points = np.concatenate([curve.points for curve in true])
+    y, z = (np.concatenate([curve.values for curve in curves]) for curves in (true, predicted))
+    observed = np.isfinite(y)
+    return points[observed], y[observed], z[observed]
 
 
 def means_along_curve(truth, points, *values):
-    """Means of values (k,) along the curve: places (m,), counts (m,), and means (m,) of each of the values."""
+    """Means of values (k,) along the curve: grid (m,), counts (m,), and means (m,) of each of the values."""
     if truth.irregular:
         edges = np.linspace(points.min(), points.max(), _BINS + 1)
-        group, places = np.clip(np.digitize(points, edges) - 1, 0, _BINS - 1), (edges[:-1] + edges[1:]) / 2
+        group, grid = np.clip(np.digitize(points, edges) - 1, 0, _BINS - 1), (edges[:-1] + edges[1:]) / 2
     else:
-        places = truth.data.axes[0]
-        group = np.searchsorted(places, points)
-    counts = np.bincount(group, minlength=len(places))
-    sums = (np.bincount(group, weights=one, minlength=len(places)) for one in values)
-    return places, counts, *(np.divide(one, counts, out=np.full(len(places), np.nan), where=counts > 0) for one in sums)
+        grid = truth.data.axes[0]
+        group = np.searchsorted(grid, points)
+    counts = np.bincount(group, minlength=len(grid))
+    sums = (np.bincount(group, weights=weights, minlength=len(grid)) for weights in values)
+    return grid, counts, *(np.divide(sum_, counts, out=np.full(len(grid), np.nan), where=counts > 0) for sum_ in sums)
 
 
 def error_chart(truth, channels) -> Chart:
@@ -229,14 +228,14 @@ def error_chart(truth, channels) -> Chart:
     views = []
     for c, channel in enumerate(channels):
         points, y, z = observed_points(truth, c)
-        places, _, squares, means, seconds = means_along_curve(truth, points, (y - z) ** 2, y, y**2)
-        spread = np.sqrt(np.maximum(seconds - means**2, 0.0))
+        grid, _, squares, means, second_moments = means_along_curve(truth, points, (y - z) ** 2, y, y**2)
+        spread = np.sqrt(np.maximum(second_moments - means**2, 0.0))
         views.append(
             View(
                 channel,
                 [
-                    Series("error of the predictions", "line", places, np.sqrt(squares)),
-                    Series("spread of the curves", "line", places, spread, color="grey", dashed=True),
+                    Series("error of the predictions", "line", grid, np.sqrt(squares)),
+                    Series("spread of the curves", "line", grid, spread, color="grey", dashed=True),
                 ],
             )
         )
@@ -246,7 +245,7 @@ def error_chart(truth, channels) -> Chart:
 
 
 def inside_chart(model, ends, truth) -> Chart:
-    """Share of curves inside the band at each place."""
+    """Share of curves inside the band at each point."""
     points, inside = [], []
     for c in range(truth.n_curves):
         for i, curve in enumerate(truth.curves("data", c)):
@@ -255,19 +254,19 @@ def inside_chart(model, ends, truth) -> Chart:
             low, high = (np.interp(t, ends.grid, side[i, :, c]) for side in (ends.lower, ends.upper))
             points.append(t)
             inside.append((low <= y) & (y <= high))
-    places, _, shares = means_along_curve(truth, np.concatenate(points), np.concatenate(inside).astype(float))
-    return coverage_chart(places, shares, float(model.conformal.level))
+    grid, _, shares = means_along_curve(truth, np.concatenate(points), np.concatenate(inside).astype(float))
+    return coverage_chart(grid, shares, float(model.conformal.level))
 
 
 def points_chart(truth, errors, names) -> Chart:
     """Predicted against true values at single points, for functions of several variables."""
     n = len(truth.data)
-    y, z = (one.values.reshape(n, -1) for one in (truth.data, truth.predicted))
-    owner = np.repeat(np.arange(n), y.shape[1])
-    seen = np.flatnonzero(np.isfinite(y.ravel()))
-    rows = seen[select_drawn(np.abs(y - z).ravel()[seen], POINTS)]
-    dots = Series("points", "points", y.ravel()[rows], z.ravel()[rows], names=[names[i] for i in owner[rows]])
-    note = f"{format_count(len(rows), 'point')} of {format_number(len(seen))} that were observed."
+    y, z = (curves.values.reshape(n, -1) for curves in (truth.data, truth.predicted))
+    sample = np.repeat(np.arange(n), y.shape[1])
+    observed = np.flatnonzero(np.isfinite(y.ravel()))
+    rows = observed[select_drawn(np.abs(y - z).ravel()[observed], POINTS)]
+    dots = Series("points", "points", y.ravel()[rows], z.ravel()[rows], names=[names[i] for i in sample[rows]])
+    note = f"{format_count(len(rows), 'point')} of {format_number(len(observed))} that were observed."
     return Chart("Predicted against true, at single points", Axis("true"), Axis("predicted"), [View("", [dots])], note,
                  diagonal=True)  # fmt: skip
 

@@ -40,15 +40,15 @@ def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
         value = model.learnt_attribute(name)
         if value is not None:
             rows.append((name.strip("_").replace("_", " "), format_setting(value)))
-    support, held = model.learnt_attribute("support_"), model.learnt_attribute("saturated_")
+    support, saturated = model.learnt_attribute("support_"), model.learnt_attribute("saturated_")
     if support is not None:
-        n = len(model.learnt_attribute("dual_coef_") if held is None else held)
+        n = len(model.learnt_attribute("dual_coef_") if saturated is None else saturated)
         rows.append(("support", f"{format_number(len(support))} of {format_number(n)}"))
         facts |= {"n_support": len(support), "n_training": n}
-    if held is not None and not model.predicts_quantiles:
-        what = "samples" if held.ndim == 1 else "points"
-        rows.append(("held back by the loss", f"{format_number(held.sum())} of {format_number(held.size)} {what}"))
-        facts["n_held_back"] = int(held.sum())
+    if saturated is not None and not model.predicts_quantiles:
+        unit, count = "samples" if saturated.ndim == 1 else "points", int(saturated.sum())
+        rows.append(("held back by the loss", f"{format_number(count)} of {format_number(saturated.size)} {unit}"))
+        facts["n_held_back"] = count
     features = model.learnt_attribute("feature_map_")
     if features is not None:
         rows.append(("features instead of the kernel", format_setting(type(features).__name__)))
@@ -58,10 +58,10 @@ def fit_rows(model) -> tuple[list[tuple[str, str]], dict]:
 def _convergence_rows(model, gap, iterations):
     tol, solver = getattr(model.estimator, "tol", None), model.learnt_attribute("solver_")
     bound = "" if tol is None else f", tolerance {tol:.0e}".replace("e-0", "e-")
-    by = "" if solver is None else f" of {format_setting(solver)}"
+    solver_name = "" if solver is None else f" of {format_setting(solver)}"
     return [
         ("certified gap", f"{format_number(np.max(gap), 2)}{bound}: an upper bound of the distance to the optimum"),
-        ("iterations", NONE if iterations is None else f"{format_number(np.max(iterations))}{by}"),
+        ("iterations", NONE if iterations is None else f"{format_number(np.max(iterations))}{solver_name}"),
     ]
 
 
@@ -125,19 +125,21 @@ def _dots(name, x, y, names, rows, color):
 
 def outlier_table(columns, names, by_position=False) -> ReportTable:
     """The first rows of ``outlier_report``; by_position : whether names are positions in the training data."""
-    held = bool(np.any(columns["held_back"] > 0))
-    head = ["held back"] * held + ["residual", "leave-one-out", "leverage"]
+    any_held_back = bool(np.any(columns["held_back"] > 0))
+    head = ["held back"] * any_held_back + ["residual", "leave-one-out", "leverage"]
     order = ("residual", "loo_residual", "leverage")
     stretch = "start" in columns
     rows = []
     for i in range(min(WORST, len(names))):
-        row = [format_percent(columns["held_back"][i])] * held + [format_number(columns[name][i]) for name in order]
+        row = [format_percent(columns["held_back"][i])] * any_held_back + [
+            format_number(columns[name][i]) for name in order
+        ]
         if stretch:
             ends = columns["start"][i], columns["end"][i]
             row.append(" to ".join(dict.fromkeys(map(format_number, ends))) if columns["n_points"][i] else NONE)
         rows.append(row)
     note = "Residuals are in units of the median one."
-    note += " Held back is the share of a residual that the loss ignores." * held
+    note += " Held back is the share of a residual that the loss ignores." * any_held_back
     note += " Samples are numbered by their position in the training data, from 0." * by_position
     title = "Training samples that deviate most"
     return ReportTable(title, head + ["deviates at"] * stretch, rows, names[: len(rows)], note)
@@ -146,12 +148,12 @@ def outlier_table(columns, names, by_position=False) -> ReportTable:
 # ---------------------------------------------------------------- times and versions
 
 
-def time_rows(fit_seconds, predict_seconds, what, facts) -> list[tuple[str, str]]:
+def time_rows(fit_seconds, predict_seconds, subject, facts) -> list[tuple[str, str]]:
     """Rows on durations."""
     rows = [] if fit_seconds is None else [("time of the fit", format_seconds(fit_seconds))]
     if "choice_seconds" in facts:
         rows.append(("time of the search", format_seconds(facts["choice_seconds"])))
-    return [*rows, ("time of evaluation", f"{format_seconds(predict_seconds)} for {what}")]
+    return [*rows, ("time of evaluation", f"{format_seconds(predict_seconds)} for {subject}")]
 
 
 def package_versions() -> list[tuple[str, str]]:

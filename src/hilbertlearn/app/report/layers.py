@@ -102,13 +102,13 @@ def sample_names(model: ModelLayers, X, y, ids) -> list[str]:
     return ids
 
 
-def column_names(values, given, model, name) -> list[str] | None:
-    """Names of the columns of inputs or outputs, None if there are none."""
-    if given is not None:
-        return [str(column) for column in given]
+def column_names(values, names, model, attribute) -> list[str] | None:
+    """Names of columns: `names`, those of the values, or those in a learnt attribute; None if there are none."""
+    if names is not None:
+        return [str(column) for column in names]
     if hasattr(values, "columns"):
         return [str(column) for column in values.columns]
     if getattr(values, "name", None) is not None and np.ndim(values) == 1:
         return [str(values.name)]
-    learnt = getattr(model, name, None)
+    learnt = getattr(model, attribute, None)
     return None if learnt is None else [str(column) for column in learnt]

@@ -17,7 +17,7 @@ _STEPS = 200  # points of the precision curve
 
 def evaluate_links(model, X, y, names, targets) -> ModelEvaluation:
     predictor = model.estimator
-    first, second, linked, scores, called = _pairs(predictor, X, y, names)
+    first, second, linked, scores, node_names = _pairs(predictor, X, y, names)
     goal = "which pairs of nodes are linked"
     top = likely_links_table(predictor, X, names)
     if linked is None:
@@ -30,10 +30,10 @@ def evaluate_links(model, X, y, names, targets) -> ModelEvaluation:
         Tile("average precision", format_number(precision), f"{format_percent(linked.mean(), 1)} of pairs are linked"),
     ]
     items: list = [score_chart(scores, linked), precision_chart(scores, linked)]
-    pair_names = [f"{called[i]} – {called[j]}" for i, j in zip(first, second, strict=True)]
+    pair_names = [f"{node_names[i]} – {node_names[j]}" for i, j in zip(first, second, strict=True)]
     items += [disagreement_table(scores, linked, pair_names)] + ([top] if top else [])
     intro = f"{format_count(len(linked), 'pair')} of nodes, {format_count(linked.sum(), 'link')} among them."
-    rows = [("nodes", format_number(len(called))), ("links among the pairs", format_number(linked.sum()))]
+    rows = [("nodes", format_number(len(node_names))), ("links among the pairs", format_number(linked.sum()))]
     return ModelEvaluation(
         goal,
         tiles,
@@ -78,12 +78,12 @@ def score_chart(scores, linked) -> Chart:
 def precision_chart(scores, linked) -> Chart:
     """Share of links among the pairs with the highest scores."""
     order = np.argsort(-scores, kind="stable")
-    number_of = np.arange(1, len(order) + 1)
-    share = np.cumsum(linked[order]) / number_of
+    counts = np.arange(1, len(order) + 1)
+    share = np.cumsum(linked[order]) / counts
     n_links = linked.sum()
     steps = np.unique(np.geomspace(1, len(order), min(_STEPS, len(order))).round().astype(int)) - 1
     series = [
-        Series("links among the first", "line", number_of[steps], share[steps]),
+        Series("links among the first", "line", counts[steps], share[steps]),
         Series("all pairs", "rule", y=[n_links / len(order)], color="grey", dashed=True),
     ]
     return Chart("The likeliest pairs", Axis("first pairs, by their score", log=True), Axis("share that is linked"),
@@ -97,9 +97,11 @@ def disagreement_table(scores, linked, names) -> ReportTable:
     high = np.flatnonzero(linked == 0)
     high = high[np.argsort(-scores[high], kind="stable")][:5]
     rows = [[format_number(scores[i]), "linked" if linked[i] else "not linked"] for i in (*low, *high)]
-    called = [names[i] for i in (*low, *high)]
+    pair_names = [names[i] for i in (*low, *high)]
     head = ["score", "in the data"]
-    return ReportTable("Where model and data disagree most", head, rows, called, first="pair", text=("in the data",))
+    return ReportTable(
+        "Where model and data disagree most", head, rows, pair_names, first="pair", text=("in the data",)
+    )
 
 
 def likely_links_table(predictor, X, names) -> ReportTable | None:
@@ -108,8 +110,8 @@ def likely_links_table(predictor, X, names) -> ReportTable | None:
     links = predictor.predict_links(X if new else None, top_k=_TOP)
     if not links:
         return None
-    called = dict(zip(row_names(X), names, strict=True)) if new else {}
-    pairs = [" – ".join(str(called.get(node, node)) for node in pair) for *pair, _ in links]
+    node_names = dict(zip(row_names(X), names, strict=True)) if new else {}
+    pairs = [" – ".join(str(node_names.get(node, node)) for node in pair) for *pair, _ in links]
     title = "Likeliest links among these nodes" if new else "Likeliest links that are not known"
     return ReportTable(title, ["score"], [[format_number(score)] for *_, score in links], pairs, first="pair")
 

@@ -202,15 +202,15 @@ def _example_rows(losses):
     if len(order) <= _EXAMPLES:
         return order
     half = _EXAMPLES // 2
-    others = np.linspace(half, len(order) - 1, _EXAMPLES - half).round().astype(int)
-    return np.r_[order[:half], order[others]]
+    even_steps = np.linspace(half, len(order) - 1, _EXAMPLES - half).round().astype(int)
+    return np.r_[order[:half], order[even_steps]]
 
 
 def confusion_table(kind, true, predicted) -> ReportTable:
     """Confusion matrix, with classes that training has not seen."""
-    pairs = Counter((kind.write(one), kind.write(other)) for one, other in zip(true, predicted, strict=True))
-    names = list(dict.fromkeys([*map(shorten, kind.classes.values()), *sorted(one for one, _ in pairs)]))
-    counts = np.array([[pairs[one, other] for other in names] for one in names])
+    pairs = Counter((kind.write(a), kind.write(b)) for a, b in zip(true, predicted, strict=True))
+    names = list(dict.fromkeys([*map(shorten, kind.classes.values()), *sorted(name for name, _ in pairs)]))
+    counts = np.array([[pairs[a, b] for b in names] for a in names])
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     rows = [[Meter(share, str(value)) for share, value in zip(*pair)] for pair in zip(shares, counts)]
     return ReportTable("Predicted (across) where each class is true (down)", names, rows, names, first="true")

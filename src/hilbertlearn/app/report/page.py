@@ -52,7 +52,7 @@ def html(sections, *, title=_TITLE, command=None) -> str:
     >>> page.startswith("<!doctype html>"), "<title>A sine</title>" in page
     (True, True)
     """
-    sections = _listed(sections)
+    sections = _as_list(sections)
     style, script = _style(), _asset("report.js")
     policy = f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'"
     data = {"title": str(title), "sections": [_data(section, k) for k, section in enumerate(sections)]}
@@ -130,12 +130,12 @@ def write(path, sections, *, title=_TITLE, command=None):
     return path
 
 
-def _listed(sections) -> list[Section]:
+def _as_list(sections) -> list[Section]:
     sections = [sections] if isinstance(sections, Section) else list(sections)
-    other = next((item for item in sections if not isinstance(item, Section)), None)
-    if other is not None or not sections:
-        seen = "none" if not sections else type(other).__name__
-        raise TypeError(f"sections must be what report.section returns, one or a list of them, got {seen}")
+    wrong = next((item for item in sections if not isinstance(item, Section)), None)
+    if wrong is not None or not sections:
+        kind = "none" if not sections else type(wrong).__name__
+        raise TypeError(f"sections must be results of report.section, one or a list of them, got {kind}")
     return sections
 
 
@@ -279,8 +279,8 @@ def _cell(cell, kind) -> str:
 
 
 def _footer(command) -> str:
-    made = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    rows = [("made", made), *package_versions()]
-    listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
+    date = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    rows = [("made", date), *package_versions()]
+    versions = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in rows)
     typed = f"<h3>Command</h3><pre><code>{escape(str(command))}</code></pre>" if command else ""
-    return f'<footer>{typed}<h3>Made with</h3><div class="figures"><dl>{listed}</dl></div></footer>'
+    return f'<footer>{typed}<h3>Made with</h3><div class="figures"><dl>{versions}</dl></div></footer>'

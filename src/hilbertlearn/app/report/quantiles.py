@@ -25,8 +25,8 @@ def evaluate_quantiles(model, X, y, names, targets) -> ModelEvaluation:
     if y is None:
         table = outputs_table(list(middle.T), targets, "Predicted, middle quantile")
         return ModelEvaluation(goal, [], SectionPart("Predictions", NO_OUTPUTS, [table]))
-    given = _rows(model, y) if functions else as_columns(y)
-    true = mask_unpredicted(given, middle)
+    observed = _rows(model, y) if functions else as_columns(y)
+    true = mask_unpredicted(observed, middle)
     errors, score = sample_errors(true, middle), float(model.predictor.score(X, y))
     below = shares_below(true, quantiles)
     if functions:
@@ -45,7 +45,7 @@ def evaluate_quantiles(model, X, y, names, targets) -> ModelEvaluation:
         "from the middle quantile, in s.d.",
         facts,
         _coverage(model, X, y, true, targets),
-        outputs=[] if functions else [outputs_table(list(given.T), targets)],
+        outputs=[] if functions else [outputs_table(list(observed.T), targets)],
     )
 
 
@@ -72,8 +72,8 @@ def _rows(model, y):
 
 def shares_below(true, quantiles):
     """Shares (n_levels,) of the observed outputs (n, d) that are at most their quantile (n, d, n_levels)."""
-    seen = np.isfinite(true)
-    return [float(np.mean(true[seen] <= quantiles[..., k][seen])) if seen.any() else float("nan")
+    known = np.isfinite(true)
+    return [float(np.mean(true[known] <= quantiles[..., k][known])) if known.any() else float("nan")
             for k in range(quantiles.shape[-1])]  # fmt: skip
 
 

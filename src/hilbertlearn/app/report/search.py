@@ -9,7 +9,7 @@ from .parts import ReportTable, SectionPart
 from .text import NONE, format_count, format_number, format_seconds, format_setting
 
 _BEST = 10  # rows of a table of settings
-_MOST = 8  # lines in a chart
+_LINES = 8  # lines in a chart at most
 _SAME = 1e-6  # relative difference of errors of one setting that is only rounding
 
 
@@ -45,26 +45,28 @@ def path_items(path) -> list:
     """Errors of a ``RegularizationPathCV`` over alpha, one line for each setting of the loss."""
     order = np.argsort(path.alphas_)
     alphas = np.asarray(path.alphas_)[order]
-    errors, spread = (np.asarray(one)[order].reshape(len(order), -1) for one in (path.errors_, path.standard_errors_))
-    named = [""] if path.loss_grid_ is None else [_settings(one) for one in path.loss_grid_]
-    chosen = 0 if path.loss_grid_ is None else path.loss_grid_.index(path.loss_params_)
-    at = int(np.argmin(np.abs(np.log(alphas / path.alpha_))))
-    single = len(named) == 1
+    errors, spread = (
+        np.asarray(values)[order].reshape(len(order), -1) for values in (path.errors_, path.standard_errors_)
+    )
+    loss_names = [""] if path.loss_grid_ is None else [_settings(params) for params in path.loss_grid_]
+    selected = 0 if path.loss_grid_ is None else path.loss_grid_.index(path.loss_params_)
+    nearest = int(np.argmin(np.abs(np.log(alphas / path.alpha_))))
+    single = len(loss_names) == 1
     series = []
     if single:
         low, high = errors[:, 0] - spread[:, 0], errors[:, 0] + spread[:, 0]
         series.append(Series("± 1 standard error", "band", alphas, lower=low, upper=high))
-    for j in [*(k for k in range(len(named)) if k != chosen), chosen]:
-        name = f"{path.aggregate} cross-validated error" if single else named[j]
-        color = "blue" if j == chosen else "grey"
-        series.append(Series(name, "line", alphas, errors[:, j], color=color, faint=j != chosen))
-    series += _marks(path.alpha_, alphas[at], errors[at, chosen])
+    for j in [*(k for k in range(len(loss_names)) if k != selected), selected]:
+        name = f"{path.aggregate} cross-validated error" if single else loss_names[j]
+        color = "blue" if j == selected else "grey"
+        series.append(Series(name, "line", alphas, errors[:, j], color=color, faint=j != selected))
+    series += _marks(path.alpha_, alphas[nearest], errors[nearest, selected])
     log = needs_log_axis(errors)
     best = np.dstack(np.unravel_index(np.argsort(errors, axis=None), errors.shape))[0][:_BEST]
     rows = [
         [
             format_number(alphas[i]),
-            *([] if single else [named[j]]),
+            *([] if single else [loss_names[j]]),
             format_number(errors[i, j]),
             format_number(spread[i, j]),
         ]
@@ -166,7 +168,7 @@ def _kernels(stage):
     """Names of kernels by their smallest error, and positions of their trials."""
     names = np.array([format_setting(kernel) for kernel in stage["kernel"]])
     errors = {name: stage["error"][names == name].min() for name in names}
-    return [(name, np.flatnonzero(names == name)) for name in sorted(errors, key=errors.__getitem__)[:_MOST]]
+    return [(name, np.flatnonzero(names == name)) for name in sorted(errors, key=errors.__getitem__)[:_LINES]]
 
 
 def alpha_lines(model, stage) -> list[Series]:
@@ -188,10 +190,10 @@ def alpha_lines(model, stage) -> list[Series]:
 def _distance(stage, alpha, model):
     """Distances of trials from the selected settings: kernel and gamma first, then log(alpha)."""
     kernel, gamma = format_setting(model.learnt_attribute("kernel_")), str(model.learnt_attribute("gamma_"))
-    other = np.array(
+    differences = np.array(
         [(format_setting(k) != kernel) + (str(g) != gamma) for k, g in zip(stage["kernel"], stage["gamma"])]
     )
-    return 1e3 * other + np.abs(np.log(stage["alpha"].astype(float) / alpha))
+    return 1e3 * differences + np.abs(np.log(stage["alpha"].astype(float) / alpha))
 
 
 def gamma_lines(model, stage) -> list[Series]:
@@ -204,8 +206,8 @@ def gamma_lines(model, stage) -> list[Series]:
             if isinstance(gamma, (int, float, np.number)):
                 best[float(gamma)] = min(best.get(float(gamma), np.inf), float(stage["error"][i]))
         if len(best) > 1:
-            at = sorted(best)
-            series.append(Series(name, "line", at, [best[gamma] for gamma in at], color=color))
+            gammas = sorted(best)
+            series.append(Series(name, "line", gammas, [best[gamma] for gamma in gammas], color=color))
     gamma = model.learnt_attribute("gamma_")
     if series and isinstance(gamma, (int, float, np.number)):
         series.append(Series(f"chosen, gamma {format_number(gamma)}", "rule", x=[float(gamma)], color="red"))
@@ -213,7 +215,7 @@ def gamma_lines(model, stage) -> list[Series]:
 
 
 def _colors():
-    return [*(color for color in ORDER if color != "red"), *["grey"] * _MOST]
+    return [*(color for color in ORDER if color != "red"), *["grey"] * _LINES]
 
 
 def _is_none(gamma):

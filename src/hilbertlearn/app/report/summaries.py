@@ -33,7 +33,11 @@ def describe_inputs(X) -> str:
     if len(shape) == 2:
         return format_count(shape[1], "column")
     first = X[0] if len(X) else None
-    if isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1 and all(np.isscalar(one) for one in first):
+    if (
+        isinstance(first, (list, tuple, np.ndarray))
+        and np.ndim(first) == 1
+        and all(np.isscalar(entry) for entry in first)
+    ):
         return format_count(len(first), "column")
     return "texts" if isinstance(first, str) else "objects"
 
@@ -114,7 +118,7 @@ def missing_share(X) -> float | None:
     if X is not None and not isinstance(X, Pairs) and not is_networkx(X) and has_points(X):
         curves = as_curves(X)
         values = curves.values if isinstance(curves, IrregularFunctions) else [curves.data_matrix]
-        return _share([np.isnan(np.asarray(one, dtype=float)) for one in values])
+        return _share([np.isnan(np.asarray(curve, dtype=float)) for curve in values])
     columns = _columns(X)
     if columns is None:
         return None

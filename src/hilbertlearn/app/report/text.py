@@ -32,9 +32,9 @@ def format_percent(share, digits=0):
     """A share as per cent; "< 1 %" if it is positive and would be rounded to zero."""
     if not np.isfinite(share):
         return NONE
-    least = 10.0**-digits
-    if 0 < 100 * share < least / 2:
-        return f"< {least:g} %"
+    unit = 10.0**-digits
+    if 0 < 100 * share < unit / 2:
+        return f"< {unit:g} %"
     return f"{100 * share:.{digits}f} %"
 
 
@@ -47,9 +47,9 @@ def format_seconds(value):
     return f"{value:.1f} s" if value < 60 else f"{int(value // 60)} min {int(value % 60)} s"
 
 
-def format_count(n, one, many=None):
+def format_count(n, singular, plural=None):
     """As "3 samples"."""
-    return f"{format_number(n)} {one if n == 1 else many or one + 's'}"
+    return f"{format_number(n)} {singular if n == 1 else plural or singular + 's'}"
 
 
 def join_words(items, last="and"):
@@ -81,5 +81,5 @@ def format_setting(value):
 def join_first(items: Iterable, form=str, most=_SHOWN, between=", "):
     """The first items, and the number of the others."""
     items = list(items)
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return between.join(form(item) for item in items[:most]) + more
+    ending = f" and {len(items) - most} more" if len(items) > most else ""
+    return between.join(form(item) for item in items[:most]) + ending

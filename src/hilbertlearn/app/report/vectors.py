@@ -40,7 +40,7 @@ def evaluate_vectors(model, X, y, names, targets) -> ModelEvaluation:
             "Predictions", NO_OUTPUTS, [outputs_table(list(predicted.T), targets, "Predicted", "output")]
         )
         return ModelEvaluation(_goal(model, targets), [], part)
-    given, true = true, mask_unpredicted(true, predicted)
+    observed, true = true, mask_unpredicted(true, predicted)
     errors = sample_errors(true, predicted)
     by_output = scores_by_output(true, predicted)
     rows = [[format_number(values[j]) for values in by_output.values()] for j in range(d)]
@@ -61,7 +61,7 @@ def evaluate_vectors(model, X, y, names, targets) -> ModelEvaluation:
         "error, in standard deviations",
         facts,
         coverage,
-        outputs=[outputs_table(list(given.T), targets)],
+        outputs=[outputs_table(list(observed.T), targets)],
     )
 
 
@@ -105,8 +105,8 @@ def sample_errors(true, predicted):
     means = np.where(known, true, 0.0).sum(axis=0) / np.maximum(counts, 1)
     spread = np.sqrt(np.where(known, (true - means) ** 2, 0.0).sum(axis=0) / np.maximum(counts, 1))
     relative = np.where(known, (true - predicted) / np.where(spread > 0, spread, 1.0), 0.0)
-    seen = known.sum(axis=1)
-    return np.where(seen > 0, np.sqrt((relative**2).sum(axis=1) / np.maximum(seen, 1)), np.nan)
+    n_known = known.sum(axis=1)
+    return np.where(n_known > 0, np.sqrt((relative**2).sum(axis=1) / np.maximum(n_known, 1)), np.nan)
 
 
 def scatter(true, predicted, ends, errors, names, targets, middle="predicted", bars="interval") -> Chart:
@@ -129,15 +129,15 @@ def scatter(true, predicted, ends, errors, names, targets, middle="predicted", b
 
 def _cloud(true, predicted, ends, names, bars) -> list[Series]:
     """Dots of one output; dots whose interval misses the truth are another series."""
-    seen = np.isfinite(true)
+    known = np.isfinite(true)
     if ends is None:
-        return [_dots("samples", true, predicted, None, names, seen, "blue")]
+        return [_dots("samples", true, predicted, None, names, known, "blue")]
     inside = (ends[:, 0] <= true) & (true <= ends[:, 1])
-    parts = [(f"inside the {bars}", seen & inside, "blue"), (f"outside the {bars}", seen & ~inside, "red")]
+    parts = [(f"inside the {bars}", known & inside, "blue"), (f"outside the {bars}", known & ~inside, "red")]
     return [_dots(name, true, predicted, ends, names, rows, color) for name, rows, color in parts if rows.any()]
 
 
 def _dots(name, true, predicted, ends, names, rows, color):
     lower, upper = (None, None) if ends is None else (ends[rows, 0], ends[rows, 1])
-    kept = [name for name, keep in zip(names, rows, strict=True) if keep]
-    return Series(name, "points", true[rows], predicted[rows], lower, upper, names=kept, color=color)
+    drawn_names = [name for name, is_drawn in zip(names, rows, strict=True) if is_drawn]
+    return Series(name, "points", true[rows], predicted[rows], lower, upper, names=drawn_names, color=color)

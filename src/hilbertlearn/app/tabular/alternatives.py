@@ -87,11 +87,11 @@ class VectorAlternatives(Alternatives):
 
     def score(self, truth, predictions):
         errors = np.abs(truth - np.asarray(predictions)) ** self.power
-        seen = np.isfinite(errors).any(axis=0) & (self.spread > 0)
-        means = np.nanmean(np.where(seen, errors, 0.0), axis=0)
+        scored = np.isfinite(errors).any(axis=0) & (self.spread > 0)
+        means = np.nanmean(np.where(scored, errors, 0.0), axis=0)
         if self.pooled:
-            return float(1 - np.sum(means[seen]) / np.sum(self.spread[seen]))
-        return float(np.mean((1 - means / np.where(seen, self.spread, 1.0))[seen]))
+            return float(1 - np.sum(means[scored]) / np.sum(self.spread[scored]))
+        return float(np.mean((1 - means / np.where(scored, self.spread, 1.0))[scored]))
 
 
 def _by_output(mean, values):
@@ -122,8 +122,8 @@ class IrregularCurveAlternatives(Alternatives):
         rows = []
         for points, values in zip(outputs.points, outputs.values, strict=True):
             order = np.argsort(points)
-            seen = order[np.isfinite(values[order])]
-            rows.append(np.interp(self.grid, points[seen], values[seen]))
+            observed = order[np.isfinite(values[order])]
+            rows.append(np.interp(self.grid, points[observed], values[observed]))
         return np.array(rows)
 
     def decode(self, predictions, truth):

@@ -16,7 +16,7 @@ from .long_form import LongTable
 from .task_inference import are_curves, infer_task, points_in_names
 from .tasks import TASKS, TableTask
 
-_LEAST = 10  # rows with targets; with fewer the automatic choice of settings is noise
+_MIN_ROWS = 10  # rows with targets; the automatic selection of settings is unreliable with fewer
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,15 @@ def select_columns(model, frame, inputs=None) -> ColumnSelection:
         table, outputs, point_kind = _read_long(model, frame, inputs, notes)
         known = np.array([np.isfinite(values).any() for values in outputs.values])
     task.conformal_estimator(model.loss, model.levels, model.level, model.verbose)  # checks its settings
-    if known.sum() < _LEAST:
-        raise TableError(f"rows with known targets: {known.sum()}; give at least {_LEAST}")
+    if known.sum() < _MIN_ROWS:
+        raise TableError(f"rows with known targets: {known.sum()}; give at least {_MIN_ROWS}")
     if not known.all():
         notes.append(f"{(~known).sum()} rows without known targets are left out of the fit")
     rows = np.flatnonzero(known)
     table = table.iloc[rows]
-    others = [name for name in table.columns if name not in task.names]
-    id_ = _select_identifier(model, table, others, notes)
-    features = _select_features(model, table, task.names, [name for name in others if name != id_], notes)
+    columns = [name for name in table.columns if name not in task.names]
+    id_ = _select_identifier(model, table, columns, notes)
+    features = _select_features(model, table, task.names, [name for name in columns if name != id_], notes)
     return ColumnSelection(task, features, id_, point_kind, table, outputs[rows], notes)
 
 
@@ -142,23 +142,23 @@ def _read_long(model, frame, inputs, notes):
 # ---------------------------------------------------------------- inputs
 
 
-def _select_identifier(model, table, others, notes):
+def _select_identifier(model, table, columns, notes):
     if model.long is not None:
         return model.long[0]
     if model.id is not None:
         require_columns(table, [model.id], "the column of identifiers is")
         return model.id
-    identifiers = [name for name in others if looks_like_identifier(name, table[name])]
+    identifiers = [name for name in columns if looks_like_identifier(name, table[name])]
     if not identifiers:
         return None
     notes.append(f"{identifiers[0]!r} is taken to name the rows, not as an input")
     return identifiers[0]
 
 
-def _select_features(model, table, targets, others, notes):
+def _select_features(model, table, targets, columns, notes):
     if model.features is not None:
         return _match_features(model, table, targets)
-    features, usable_notes = usable_columns(table, others)
+    features, usable_notes = usable_columns(table, columns)
     notes += usable_notes
     if not features:
         raise TableError("no column is left to predict from; name some in features")
@@ -167,9 +167,9 @@ def _select_features(model, table, targets, others, notes):
 
 def _match_features(model, table, targets):
     features = match_columns(table.columns, model.features, "features")
-    both = [name for name in features if name in targets]
-    if both:
-        raise TableError(f"{both[0]!r} is a target and a feature; leave it out of one of them")
+    overlap = [name for name in features if name in targets]
+    if overlap:
+        raise TableError(f"{overlap[0]!r} is a target and a feature; leave it out of one of them")
     empty = [name for name in features if table[name].isna().all()]
     if empty:
         raise TableError(f"feature {empty[0]!r} has no known cell; leave it out")

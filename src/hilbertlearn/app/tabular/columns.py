@@ -11,44 +11,44 @@ import numpy as np
 from .files import TableError, import_pandas
 
 _IDENTIFIER = re.compile(r"(?:.*[\s_.-])?(?:id|idx|index)|unnamed: ?\d+|", re.IGNORECASE)
-_LISTED = 160  # characters of the names that an error lists
-_MOSTLY = 0.8  # least share of numbers in a column of which other cells are taken for mistakes
-_COUNTED = 10  # rows at least, for a column that counts them to be no input
-_SENTENCES = 5  # on columns, in a list of notes
+_MAX_CHARACTERS = 160  # of the names in an error
+_NUMBERS_SHARE = 0.8  # smallest share of numbers in a text column whose other cells count as mistakes
+_COUNTED_ROWS = 10  # smallest number of rows for which a column that counts them is an identifier
+_SENTENCES = 5  # sentences on columns in a list of notes at most
 
 
-def match_columns(names, pattern, what):
+def match_columns(names, pattern, parameter):
     """The names that match a pattern, in the order of the table.
 
     pattern : names, globs and ranges ``first:last``, separated by commas or in a list
-    what : name of the pattern in errors
+    parameter : name of the pattern in errors
     """
     names = list(names)
     parts = [pattern] if isinstance(pattern, str) else list(pattern)
-    matches = {name for part in parts for name in _matches(names, part, what)}
+    matches = {name for part in parts for name in _matches(names, part, parameter)}
     return [name for name in names if name in matches]
 
 
-def _matches(names, part, what):
+def _matches(names, part, parameter):
     if part in names:
         return [part]
     first, colon, last = (piece.strip() for piece in part.partition(":"))
     if colon and first in names and last in names:
         start, stop = names.index(first), names.index(last)
         if start > stop:
-            raise TableError(f"{what} {part!r}: {last!r} stands before {first!r} in the table; swap them")
+            raise TableError(f"{parameter} {part!r}: {last!r} is before {first!r} in the table; swap them")
         return names[start : stop + 1]
     if "," in part:
-        return [name for piece in part.split(",") for name in _matches(names, piece.strip(), what)]
+        return [name for piece in part.split(",") for name in _matches(names, piece.strip(), parameter)]
     matches = [name for name in names if fnmatch.fnmatchcase(name, part)]
     if not matches:
-        raise TableError(f"{what} {part!r}: no such column; {suggestion(names, part)}")
+        raise TableError(f"{parameter} {part!r}: no such column; {suggestion(names, part)}")
     return matches
 
 
-def suggestion(names, wanted):
+def suggestion(names, name):
     """A hint for a missing column: a similar name, and the columns of the table."""
-    similar = difflib.get_close_matches(wanted, names, 1)
+    similar = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {similar[0]!r}? " if similar else ""
     return f"{hint}the table has {join_names(names)}"
 
@@ -56,9 +56,9 @@ def suggestion(names, wanted):
 def join_names(names):
     """The first names, and the number of the others."""
     names = list(names)
-    shown = 1 + sum(length < _LISTED for length in np.cumsum([len(name) + 4 for name in names])[1:])
-    more = f" and {len(names) - shown} more" if shown < len(names) else ""
-    return ", ".join(map(repr, names[:shown])) + more
+    count = 1 + sum(length < _MAX_CHARACTERS for length in np.cumsum([len(name) + 4 for name in names])[1:])
+    ending = f" and {len(names) - count} more" if count < len(names) else ""
+    return ", ".join(map(repr, names[:count])) + ending
 
 
 def check_table(frame):
@@ -69,20 +69,20 @@ def check_table(frame):
     raise TableError(f"the table must be a data frame of pandas, got {type(frame).__name__}; {remedy}")
 
 
-def require_columns(frame, names, what):
-    """Raise if a table lacks columns."""
+def require_columns(frame, names, subject):
+    """Raise if a table lacks columns; subject : beginning of the message."""
     check_table(frame)
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise TableError(
-            f"{what} missing in the table: {join_names(missing)}; {suggestion(list(frame.columns), missing[0])}"
+            f"{subject} missing in the table: {join_names(missing)}; {suggestion(list(frame.columns), missing[0])}"
         )
 
 
 def shorten_notes(sentences):
     """The first sentences on columns, and the number of the others."""
-    shown = list(sentences[:_SENTENCES])
-    return shown + [f"and {len(sentences) - _SENTENCES} columns more"] * (len(sentences) > _SENTENCES)
+    first = list(sentences[:_SENTENCES])
+    return first + [f"and {len(sentences) - _SENTENCES} columns more"] * (len(sentences) > _SENTENCES)
 
 
 def looks_like_identifier(name, column):
@@ -94,7 +94,7 @@ def looks_like_identifier(name, column):
 
 def _counts_rows(column):
     """Whether a column is 0, 1, 2, ... or 1, 2, 3, ...: a column of years is not."""
-    if column.dtype.kind not in "iu" or len(column) < _COUNTED:
+    if column.dtype.kind not in "iu" or len(column) < _COUNTED_ROWS:
         return False
     values = column.to_numpy()
     return values[0] in (0, 1) and bool((values == values[0] + np.arange(len(values))).all())
@@ -120,7 +120,7 @@ def refuse_mistakes(column, name):
     """Raise if most cells of a text column are numbers; the error names the first of the others."""
     _, wrong = as_numbers(column)
     known = column.notna().to_numpy()
-    if known.any() and 1 - wrong[known].mean() >= _MOSTLY:
+    if known.any() and 1 - wrong[known].mean() >= _NUMBERS_SHARE:
         read_numbers(column, name)
 
 

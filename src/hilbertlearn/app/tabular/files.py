@@ -129,8 +129,8 @@ def _csv(path):
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise TableError(f"{path}: cannot be read as CSV ({_line(error)})") from error
     for row in np.flatnonzero(frame[ends].notna().any(axis=1)):
-        more = f"more than the {len(names)} cells that have names"
-        raise TableError(f"{path}: row {row + 1} has {more}; name all columns, one of names of rows too")
+        excess = f"more cells than the {len(names)} names in the first line"
+        raise TableError(f"{path}: row {row + 1} has {excess}; name all columns, also a column of row names")
     return frame[names].apply(_as_written_numbers, decimal=decimal)
 
 
@@ -150,10 +150,11 @@ def _as_written_numbers(column, decimal):
     cells = column.map(lambda cell: cell.strip() if isinstance(cell, str) else cell)
     written = cells[cells.notna() & ~cells.isin(_DASHES)]
     other = "," if decimal == "." else "."
-    either = written.map(lambda cell: _is_number(cell, decimal) and other in cell).any()  # 1,234: thousands, or not?
-    for mark, thousands, is_sure in ((decimal, other, True), (other, decimal, not either)):  # quotes may hold the other
-        if is_sure and len(written) and written.map(lambda cell, mark=mark: _is_number(cell, mark)).all():
-            plain = written.map(lambda cell, mark=mark, apart=thousands: cell.replace(apart, "").replace(mark, "."))
+    is_ambiguous = written.map(lambda cell: _is_number(cell, decimal) and other in cell).any()  # as 1,234
+    # cells in quotes may have the other decimal mark
+    for mark, thousands, is_possible in ((decimal, other, True), (other, decimal, not is_ambiguous)):
+        if is_possible and len(written) and written.map(lambda cell, mark=mark: _is_number(cell, mark)).all():
+            plain = written.map(lambda cell, mark=mark, sep=thousands: cell.replace(sep, "").replace(mark, "."))
             return plain.astype(float).reindex(column.index)
     return column
 

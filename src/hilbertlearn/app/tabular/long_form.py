@@ -26,32 +26,32 @@ class LongTable:
         if frame[self.curve].isna().any():
             row = int(np.flatnonzero(frame[self.curve].isna())[0])
             raise TableError(f"column {self.curve!r}: row {row + 1} has no curve; fill the cell, or drop the row")
-        self.frame, self.given, self.known_kind = frame, inputs, point_kind
+        self.frame, self.separate_inputs, self.known_kind = frame, inputs, point_kind
         codes, ids = import_pandas().factorize(frame[self.curve])
         self.codes, self.ids = codes, list(ids)
         self.rows = [np.flatnonzero(codes == i) for i in range(len(self.ids))]
 
     def inputs(self):
         """A data frame with one row for each curve, and sentences on columns that were left out."""
-        if self.given is None:
+        if self.separate_inputs is None:
             return self._inputs_in_table()
-        require_columns(self.given, [self.curve], "in the inputs the column of the curves is")
-        if not self.given[self.curve].is_unique:
-            twice = self.given[self.curve][self.given[self.curve].duplicated()].iloc[0]
+        require_columns(self.separate_inputs, [self.curve], "in the inputs the column of the curves is")
+        if not self.separate_inputs[self.curve].is_unique:
+            twice = self.separate_inputs[self.curve][self.separate_inputs[self.curve].duplicated()].iloc[0]
             raise TableError(f"inputs: curve {twice!r} has several rows; give one row a curve")
-        table = self.given.set_index(self.curve)
+        table = self.separate_inputs.set_index(self.curve)
         missing = [name for name in self.ids if name not in table.index]
         if missing:
             raise TableError(f"inputs: no row for curve {missing[0]!r} and {len(missing) - 1} others; add them")
         return table.loc[self.ids].reset_index(), []
 
     def _inputs_in_table(self):
-        others = [name for name in self.frame.columns if name not in (self.point, self.value)]
-        groups = self.frame[others].groupby(self.codes)
-        changing = [name for name in others if groups[name].nunique(dropna=False).max() > 1]
+        columns = [name for name in self.frame.columns if name not in (self.point, self.value)]
+        groups = self.frame[columns].groupby(self.codes)
+        changing = [name for name in columns if groups[name].nunique(dropna=False).max() > 1]
         notes = [f"{name}: left out, it changes within a curve" for name in changing]
         first = self.frame.iloc[[rows[0] for rows in self.rows]]
-        return first[[name for name in others if name not in changing]].reset_index(drop=True), shorten_notes(notes)
+        return first[[name for name in columns if name not in changing]].reset_index(drop=True), shorten_notes(notes)
 
     @property
     def point_kind(self):
@@ -96,5 +96,7 @@ class LongTable:
             band = model.predict_band(X)
             for name, ends in (("lower", band.lower), ("upper", band.upper)):
                 parts = zip(curves.points, ends.points, ends.values, strict=True)  # bands are on the model's grid
-                columns[f"{self.value}_{name}"] = np.concatenate([np.interp(at, grid, end) for at, grid, end in parts])
+                columns[f"{self.value}_{name}"] = np.concatenate(
+                    [np.interp(points, grid, end) for points, grid, end in parts]
+                )
         return import_pandas().DataFrame(columns)

@@ -162,9 +162,9 @@ class TabularModel(BaseEstimator):
         self.features_, self.id_, self.point_kind_ = selection.features, selection.id, selection.point_kind
         self.inputs_, X = InputEncoder.fit_encode(table, selection.features)
         self.notes_ = [*selection.notes, *self.inputs_.training_notes(table), *self.inputs_.notes(table)]
-        named = import_pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
+        X_named = import_pandas().DataFrame(X, index=self._ids(table))  # the estimator keeps the names of rows
         estimator = task.conformal_estimator(self.loss, self.levels, self.level, self.verbose)
-        self.estimator_ = estimator.fit(named, selection.outputs)
+        self.estimator_ = estimator.fit(X_named, selection.outputs)
         self.n_samples_, self.seconds_ = len(X), time.perf_counter() - start
 
     def table_task(self) -> TableTask:
@@ -261,8 +261,8 @@ class TabularModel(BaseEstimator):
         if not known.any():
             raise TableError(f"no row has known targets, {join_names(self.targets_)}")
         require_columns(rows, self.features_, "input columns")
-        kept = np.flatnonzero(known)
-        return rows[self.features_].iloc[kept], outputs[kept], [str(name) for name in self._ids(rows)[kept]]
+        labelled = np.flatnonzero(known)
+        return rows[self.features_].iloc[labelled], outputs[labelled], [str(name) for name in self._ids(rows)[labelled]]
 
     def _ids(self, rows):
         """Names (n,) of samples: their identifiers, or the index of a data frame without any."""

@@ -16,7 +16,7 @@ from .columns import as_numbers, is_boolean, read_numbers
 from .files import TableError, import_pandas
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # default levels of quantiles
-_LISTED = 100  # members of a set that a cell lists
+_MAX_MEMBERS = 100  # members of a set that a cell lists
 
 
 class TableTask(ABC):
@@ -127,8 +127,8 @@ class ObjectTask(TableTask):
     output_loss: str | None = None
 
     def estimator(self, loss, levels, level, verbose):
-        chosen = _check(loss or self.output_loss, output_losses.as_output_loss)
-        return StructuredPredictor(output_loss=chosen, verbose=verbose)
+        output_loss = _check(loss or self.output_loss, output_losses.as_output_loss)
+        return StructuredPredictor(output_loss=output_loss, verbose=verbose)
 
     def read(self, frame):
         Y = self._numbers(frame)
@@ -143,14 +143,14 @@ class ObjectTask(TableTask):
         if isinstance(sets, Balls):
             frame["set_radius"] = sets.radius
         else:
-            frame["set"] = [self._listed(members) for members in sets]
+            frame["set"] = [self._set_text(members) for members in sets]
         return frame
 
-    def _listed(self, members):
+    def _set_text(self, members):
         if members is None:
             return "(too many to list)"
-        shown = " | ".join(self._text(member) for member in members[:_LISTED])
-        return shown + " | ..." * (len(members) > _LISTED)
+        text = " | ".join(self._text(member) for member in members[:_MAX_MEMBERS])
+        return text + " | ..." * (len(members) > _MAX_MEMBERS)
 
     def _text(self, member):
         return str(member)

@@ -189,9 +189,9 @@ class KernelCCALinks(OutputKernelBaseline):
         # coordinates in which the two sums under the square root are squared lengths
         whitened = U * np.sqrt(values / (values + penalty))
         output_whitened = Q * np.sqrt(output_values / (output_values + penalty))
-        left, correlations, _ = scipy.linalg.svd(whitened.T @ output_whitened, full_matrices=False)
+        directions, correlations, _ = scipy.linalg.svd(whitened.T @ output_whitened, full_matrices=False)
         self.correlations_ = correlations[: self.n_components]
-        self.dual_coef_ = (U / np.sqrt(values * (values + penalty))) @ left[:, : self.n_components]
+        self.dual_coef_ = (U / np.sqrt(values * (values + penalty))) @ directions[:, : self.n_components]
         self._known_ = self._represent(K)
 
     def _represent(self, R):

@@ -255,12 +255,12 @@ class KernelDependencyEstimation(BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        given, pool = self.outputs_, self._references_
+        outputs, pool = self.outputs_, self._references_
         if candidates is not None:
-            given, pool = _known_outputs(candidates, "candidates")
+            outputs, pool = _known_outputs(candidates, "candidates")
         predicted = self._kernel_(X, self.X_fit_) @ self.dual_coef_
         best, _ = decoders.candidates.top_k(2 * predicted, self._blocks(pool), 1)
-        return take(given, best[:, 0])
+        return take(outputs, best[:, 0])
 
     def _blocks(self, pool):
         """Blocks of candidates for `top_k`: minus squared distances, without the norm of the query."""

@@ -119,12 +119,12 @@ def comparison_constant(output_loss, outputs=None, *, interval=None, finite=Fals
     loss = as_output_loss(output_loss)
     if outputs is not None:
         loss = loss.resolve(outputs)
-    given = None if outputs is None else loss.check(outputs)
-    form = None if finite else bilinear_form(loss, given, interval)
+    checked = None if outputs is None else loss.check(outputs)
+    form = None if finite else bilinear_form(loss, checked, interval)
     name = type(loss).__name__ if len(str(loss)) > 80 else str(loss)
     if form is not None:
         return _constant_from_form(form, name, sharp)
-    return _constant_from_matrix(_matrix(loss, given), name, sharp)
+    return _constant_from_matrix(_matrix(loss, checked), name, sharp)
 
 
 def comparison_bound(constant, excess) -> float:
@@ -175,17 +175,16 @@ def _constant_from_form(form: BilinearForm, name, sharp):
     )
 
 
-def _matrix(loss: OutputLoss, given):
-    """Losses (p, c) on a finite list of outputs."""
-    if given is None:
-        every = loss.all_outputs(None)
-        if every is None:
+def _matrix(loss: OutputLoss, outputs):
+    """Losses (p, c) on a finite list of outputs; None for all outputs of the loss, if they are finitely many."""
+    if outputs is None:
+        outputs = loss.all_outputs(None)
+        if outputs is None:
             raise ValueError(
-                f"output_loss={loss!r} has no constant without the outputs there may be; give outputs=, a list of them"
+                f"output_loss={loss!r} needs the possible outputs for a constant; give outputs=, a list of them"
             )
-        given = every
-    given = take(given, distinct(given)[0])
-    return np.asarray(loss(loss.all_outputs(given), given), dtype=float)
+    outputs = take(outputs, distinct(outputs)[0])
+    return np.asarray(loss(loss.all_outputs(outputs), outputs), dtype=float)
 
 
 def _constant_from_matrix(D, name, sharp):

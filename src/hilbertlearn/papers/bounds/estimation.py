@@ -25,7 +25,7 @@ from ...spaces import FunctionSpace, as_space
 from .fitted_model import FittedModel, operator_norm
 from .results import BoundResult, check_delta, check_samples
 
-_POINTS = 1001  # of the trapezoid rule on the unit interval, where no grid is given
+_POINTS = 1001  # points of the trapezoid rule on the unit interval, if there is no grid
 
 
 @dataclass(frozen=True, repr=False)

@@ -57,11 +57,11 @@ class FittedModel:
                 if len(model.state_.screened)
                 else "fit without sample_weight"
             )
-            raise ValueError(f"estimator: bounds are for samples that count alike; {remedy}")
-        given = len(model.state_.saturated)
-        if _num_samples(X) != given or _num_samples(y) != given:
+            raise ValueError(f"estimator: bounds are for samples of equal weight; {remedy}")
+        n = len(model.state_.saturated)
+        if _num_samples(X) != n or _num_samples(y) != n:
             raise ValueError(
-                f"X and y must be the training samples, {given} of them; got {_num_samples(X)} and {_num_samples(y)}"
+                f"X and y must be the training samples, {n} of them; got {_num_samples(X)} and {_num_samples(y)}"
             )
         return cls(model, X, y, model is not estimator)
 
@@ -103,10 +103,10 @@ class FittedModel:
         """Mean loss of the training samples."""
         return float(self.state.loss.row_value(self.residuals, self.state.space.measure).mean())
 
-    def output_bound(self, given=None) -> float:
+    def output_bound(self, bound=None) -> float:
         """Bound on the norms of outputs less the constant; by default the largest of the samples."""
-        if given is not None:
-            return float(check_number(given, "output_bound", strict=False))
+        if bound is not None:
+            return float(check_number(bound, "output_bound", strict=False))
         return float(row_norms(self.outputs).max())
 
     @cached_property
@@ -127,10 +127,10 @@ class FittedModel:
             raise ValueError("estimator: values of its kernel are matrices; give kernel_bound=, sup ||K(x, x)||")
         return float(np.max(kernel.diagonal(self._inputs)[rows]))
 
-    def kernel_bound(self, given=None) -> float:
+    def kernel_bound(self, bound=None) -> float:
         """Bound on ``||K(x, x)||``; by default the largest of the samples."""
-        if given is not None:
-            return float(check_number(given, "kernel_bound"))
+        if bound is not None:
+            return float(check_number(bound, "kernel_bound"))
         self.check_common_points("kernel_bound=, a bound on ||S K(x, x) S'||, S from coordinates to the values seen,")
         M = self.state.operator
         return self.input_bound() * (1.0 if M is None else operator_norm(M))
@@ -156,9 +156,9 @@ class FittedModel:
         K = np.asarray(self.X)[np.ix_(state.columns, state.columns)] if kernel.precomputed else kernel(state.X_fit)
         return float(np.sqrt(max(np.sum((K @ C) * image), 0.0)))
 
-    def list_assumptions(self, **given) -> tuple[str, ...]:
-        """Settings estimated from the samples that the theorem needs fixed; `given` are bounds by name, or None."""
-        notes = [f"{name} is the largest of the samples" for name, value in given.items() if value is None]
+    def list_assumptions(self, **bounds) -> tuple[str, ...]:
+        """Settings estimated from the samples that the theorem needs fixed; bounds : by name, None if estimated."""
+        notes = [f"{name} is the largest of the samples" for name, value in bounds.items() if value is None]
         model, state = self.model, self.state
         gamma = isinstance(model.gamma, str) and model.gamma_ is not None
         estimated = {

@@ -3,7 +3,7 @@
 Let ``phi(||r||)`` be the loss of a residual r, phi convex, increasing and 0 at 0. Outputs have ``||y|| <= b`` and the
 kernel ``||K(x, x)|| <= g^2``; h minimises ``1/n sum_i phi(||y_i - h(x_i)||) + alpha/2 ||h||^2``.
 
-- The zero function is admitted, so ``alpha/2 ||h||^2 <= phi(b)``, and values of h are at most
+- The zero function is a candidate, so ``alpha/2 ||h||^2 <= phi(b)``, and values of h are at most
   ``B = g sqrt(2 phi(b) / alpha)`` (the norm bound, times g).
 - So residuals are at most ``R = b + B``: losses are at most ``M = phi(R)`` and, phi being convex, have slopes of at
   most ``C = phi'(R)``.
@@ -26,7 +26,7 @@ half of its M, C and beta there are these. With the Lambda of P1, figure 1 is la
 figure 1's constants of the Huber loss are too small, and for ``b < kappa / 2`` not real numbers: phi(b) is b^2 / 2
 there, not ``kappa (b - kappa / 2)``.
 
-``sharp=True`` uses more of h. At the optimum ``alpha ||h||^2`` is the mean of ``phi'(r_i) <e_i, h(x_i)>``, e_i the
+``sharp=True`` uses that h is optimal: ``alpha ||h||^2`` is the mean of ``phi'(r_i) <e_i, h(x_i)>``, with e_i the
 direction of the residual and r_i its norm, and each is at most ``phi'(r) (b - r)`` for some r in [0, b]: for the
 squared loss b^2 / 4, where the paper has b^2. Since phi is convex it is never more than phi(b). And a loss of slope at
 most c has ``alpha ||h|| <= g c``.
@@ -49,7 +49,8 @@ _SLOPES = {
     PowerNorm: lambda loss, r: loss.scale * r ** (loss.eta - 1),
     ExpNorm: lambda loss, r: loss.scale * np.exp(r),
 }
-_CELLS = 10_000  # of the grid of ``_largest_pull``; the bound is larger by at most b / 10 000 times the largest slope
+# Cells of the grid of ``_largest_slope_product``. The bound is too large by at most b / 10 000 times the largest slope.
+_CELLS = 10_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,7 +201,7 @@ def stability_constants(loss, *, n, alpha, output_bound, kernel_bound=1.0, half=
     alpha, g = float(check_number(alpha, "alpha")), float(np.sqrt(check_number(kernel_bound, "kernel_bound")))
     factor = 1.0 if half else 2.0
     if sharp:
-        norm = min(float(np.sqrt(factor * _largest_pull(loss, b) / alpha)), factor * g * loss.bound / alpha)
+        norm = min(float(np.sqrt(factor * _largest_slope_product(loss, b) / alpha)), factor * g * loss.bound / alpha)
     else:
         norm = float(np.sqrt(2 * factor * value(loss, b) / alpha))
     R = b + g * norm
@@ -366,7 +367,7 @@ def slope(loss: Loss, r):
     return _SLOPES[type(loss)](loss, r)
 
 
-def _largest_pull(loss: Loss, b: float) -> float:
+def _largest_slope_product(loss: Loss, b: float) -> float:
     """Upper bound on ``phi'(r) (b - r)`` for r in [0, b], from a grid: the slope is increasing on each cell."""
     r = np.linspace(0.0, b, _CELLS + 1)
     return float(min(np.max(slope(loss, r[1:]) * (b - r[:-1])), value(loss, b)))

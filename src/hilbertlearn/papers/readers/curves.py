@@ -161,29 +161,29 @@ def load_speech(path):
     offsets, step = tract.pop("offsets"), float(tract.pop("step_s"))
     if not np.array_equal(sound["offsets"], offsets):
         raise ValueError(
-            f"{sound_file} and {tract_file}: offsets must be equal, for sound and trajectories go together"
+            f"{sound_file} and {tract_file}: offsets must be equal, because each word has a sound and a trajectory"
         )
     check_sizes(tract_file, {"words": len(tract["words"]), "offsets[1:]": len(offsets) - 1})
 
-    def functions_of(values, file):
+    def split_words(values, file):
         words = split_rows(values, offsets, file, "samples")
         return IrregularFunctions([step * np.arange(len(word)) for word in words], words)
 
-    X, Y = functions_of(sound["values"], sound_file), functions_of(tract.pop("values").T, tract_file)
+    X, Y = split_words(sound["values"], sound_file), split_words(tract.pop("values").T, tract_file)
     return Bunch(X=X, Y=Y, **tract, step_s=step, DESCR=getdoc(load_speech))
 
 
 def prepare_speech(data, channel, train=None):
     """Arrays of sound and of one trajectory of the vocal tract, all words as long as the longest.
 
-    Words are extended at their end by reflection, again and again: a b c c b a a b c. The trajectory is mapped to [-1,
-    1] by its least and greatest value in the training words, as in the authors' published code (the papers do not say
-    over what). Here the coefficients of the sound are extended, there the sound itself.
+    Words are extended at their end by repeated reflection: a b c c b a a b c. The trajectory is mapped to [-1, 1] by
+    its smallest and largest value in the training words, as in the authors' published code; the papers do not name the
+    words. Here the coefficients of the sound are extended, in that code the sound itself.
 
     Parameters
     ----------
     data : Bunch
-        What ``load_speech`` returns.
+        Result of ``load_speech``.
     channel : str or int
         A name in ``data.channels``, or a number of the trajectory from 0 on; for a name of the authors' program
         give ``list(data.channels_authors_loader).index(name)``.
@@ -227,17 +227,17 @@ def prepare_speech(data, channel, train=None):
     number = names.index(channel) if isinstance(channel, str) else channel
     curves = [values[:, number] for values in data.Y.values]
     rows = np.arange(len(curves)) if train is None else np.arange(len(curves))[np.asarray(train)]
-    seen = np.concatenate([curves[i] for i in rows])
-    low, high = seen.min(), seen.max()
+    training_values = np.concatenate([curves[i] for i in rows])
+    low, high = training_values.min(), training_values.max()
     if low == high:
         raise ValueError(f"channel {channel!r} is constant ({low:g}) in the training words: it has no range to scale")
     length = max(map(len, curves))
-    X = np.stack([_reflected(values, length) for values in data.X.values])
-    Y = np.stack([_reflected(curve, length) for curve in curves])
+    X = np.stack([_extend(values, length) for values in data.X.values])
+    Y = np.stack([_extend(curve, length) for curve in curves])
     observed = np.arange(length) < np.array([[len(curve)] for curve in curves])
     return Bunch(X=X, Y=(2 * Y - low - high) / (high - low), observed=observed, grid=np.linspace(0, 1, length))
 
 
-def _reflected(values, length):
+def _extend(values, length):
     """Values (m, ...) extended to (length, ...) by reflection at the end, the last value repeated."""
     return np.pad(values, [(0, length - len(values)), *[(0, 0)] * (values.ndim - 1)], mode="symmetric")

@@ -29,10 +29,10 @@ def read_arrays(path, name, axes, sparse=()):
     arrays = {key: _sparse(stored, parts[key], file) if key in sparse else stored[key] for key in axes}
     sizes: dict[str, dict] = {}
     for key, letters in axes.items():
-        for letter, size, what in zip(letters, arrays[key].shape, ("", "columns of ")):
-            sizes.setdefault(letter, {})[what + key] = size
-    for same in sizes.values():
-        check_sizes(file, same)
+        for letter, size, prefix in zip(letters, arrays[key].shape, ("", "columns of ")):
+            sizes.setdefault(letter, {})[prefix + key] = size
+    for sizes_of_axis in sizes.values():
+        check_sizes(file, sizes_of_axis)
     return arrays, file
 
 
@@ -50,14 +50,14 @@ def _load(file, keys):
 def check_sizes(file, sizes):
     """Raise unless all arrays of the file have the same length; sizes : {name: length}."""
     if len(set(sizes.values())) > 1:
-        seen = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise ValueError(f"{file}: arrays must have as many rows as each other, got {seen}")
+        lengths = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ValueError(f"{file}: arrays must have as many rows as each other, got {lengths}")
 
 
-def split_rows(rows, offsets, file, what):
-    """Rows (N, ...) split into parts from offsets[:-1] to offsets[1:]."""
+def split_rows(rows, offsets, file, unit):
+    """Rows (N, ...) split into parts from offsets[:-1] to offsets[1:]; unit : name of the rows in errors."""
     if len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(rows) or (np.diff(offsets) <= 0).any():
-        raise ValueError(f"{file}: offsets must increase from 0 to the number of {what}, {len(rows)}; got {offsets}")
+        raise ValueError(f"{file}: offsets must increase from 0 to the number of {unit}, {len(rows)}; got {offsets}")
     return np.split(rows, offsets[1:-1])
 
 

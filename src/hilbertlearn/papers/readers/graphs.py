@@ -86,9 +86,9 @@ def load_nips_coauthorship(path):
 def words_of_own_papers(doc_author, doc_word, random_state=None):
     """Words of authors such that no paper gives words to two of them: each paper counts for one of its authors.
 
-    As many authors as possible have a paper (a maximum matching); the papers beyond are given to one of their authors
-    at random. Features without common papers cannot be had pair by pair: the similarities of two authors by the papers
-    that they did not write together are no kernel (not positive semi-definite), and most co-authors have no others. A
+    As many authors as possible have a paper (a maximum matching); the other papers are assigned to one of their
+    authors at random. Similarities of two authors by the papers that they did not write together would be no kernel
+    (not positive semi-definite), and most co-authors have no such papers. A
     common paper provides words of one author here; in ``separate_papers`` it provides none where it makes a link.
 
     Parameters
@@ -128,8 +128,8 @@ def words_of_own_papers(doc_author, doc_word, random_state=None):
     rows, columns = rng.permutation(len(papers)), rng.permutation(n_authors)  # the matching prefers the first
     matched = maximum_bipartite_matching(authorship[rows][:, columns], perm_type="column")
     owner[rows[matched >= 0]] = columns[matched[matched >= 0]]
-    owns = scipy.sparse.csr_array((np.ones(len(papers)), (owner, papers)), shape=(n_authors, n_papers))
-    return owns @ doc_word
+    ownership = scipy.sparse.csr_array((np.ones(len(papers)), (owner, papers)), shape=(n_authors, n_papers))
+    return ownership @ doc_word
 
 
 def separate_papers(data, input_share=0.5, *, random_state=None):

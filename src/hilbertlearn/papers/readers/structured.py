@@ -13,7 +13,7 @@ from ..._utils.validation import check_number
 from ...datasets.structured import GENRES, image_halves, movie_ratings
 from .files import check_sizes, read_arrays, split_rows
 
-MOVIELENS_FILES = {"u.user": 5, "u.item": 5 + len(GENRES), "u.data": 4}  # and how many fields a line has
+MOVIELENS_FILES = {"u.user": 5, "u.item": 5 + len(GENRES), "u.data": 4}  # number of fields in a line
 
 
 def load_yeast(path):
@@ -57,8 +57,8 @@ def load_yeast(path):
     """
     axes = {"X_train": "r", "Y_train": "rl", "X_test": "t", "Y_test": "t", "label_names": "l"}
     arrays, file = read_arrays(path, "yeast.npz", axes)
-    X, train = _pooled(file, arrays, "X_train", "X_test")
-    Y, _ = _pooled(file, arrays, "Y_train", "Y_test")
+    X, train = _concatenate(file, arrays, "X_train", "X_test")
+    Y, _ = _concatenate(file, arrays, "Y_train", "Y_test")
     return Bunch(X=X, Y=Y.astype(int), train=train, label_names=arrays["label_names"], DESCR=getdoc(load_yeast))
 
 
@@ -109,8 +109,8 @@ def load_usps(path):
     """
     axes = {"X_train_code": "r", "y_train": "r", "X_test_code": "t", "y_test": "t"}
     arrays, file = read_arrays(path, "usps.npz", axes)
-    codes, train = _pooled(file, arrays, "X_train_code", "X_test_code")
-    target, _ = _pooled(file, arrays, "y_train", "y_test")
+    codes, train = _concatenate(file, arrays, "X_train_code", "X_test_code")
+    target, _ = _concatenate(file, arrays, "y_train", "y_test")
     if codes.shape[1:] != (256,) or codes.min() < 0 or codes.max() > 2000:
         raise ValueError(
             f"{file}: X_train_code and X_test_code must have 256 columns of grey levels from 0 to 2000, "
@@ -215,7 +215,7 @@ def load_metabolite_fingerprints(path):
 def load_movielens(path):
     """Ratings of movies by users, of the original files of MovieLens 100k.
 
-    ``make_movie_ratings`` generates data of the same form for those who do not have the files.
+    ``make_movie_ratings`` generates data of the same form without the files.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ def load_label_rankings(path, n_labels=None):
     return Bunch(X=X, Y=Y, label_names=label_names, DESCR=getdoc(load_label_rankings))
 
 
-def _pooled(file, arrays, *names):
+def _concatenate(file, arrays, *names):
     """The two arrays of these names one after the other, and the mask of the first."""
     first, second = (arrays[name] for name in names)
     if first.shape[1:] != second.shape[1:]:
@@ -350,20 +350,20 @@ def _fields(file, n_fields):
     return np.array(lines)
 
 
-def _numbers(fields, file, what):
-    """Fields, strings, as an array of numbers of the same shape."""
+def _numbers(fields, file, name):
+    """Fields, strings, as an array of numbers of the same shape; name : of the fields, for errors."""
     try:
         return np.asarray(fields).astype(float)
     except ValueError as error:
-        raise ValueError(f"{file}: {what} must be numbers: {error}") from error
+        raise ValueError(f"{file}: {name} must be numbers: {error}") from error
 
 
 def _positions(ids, known, file):
     """For each of ids its position in known."""
     position = {name: i for i, name in enumerate(known)}
-    strangers = [name for name in ids if name not in position]
-    if strangers:
-        raise ValueError(f"{file}: {strangers[0]} is the number of no user or movie in u.user and u.item")
+    unknown = [name for name in ids if name not in position]
+    if unknown:
+        raise ValueError(f"{file}: {unknown[0]} is the number of no user or movie in u.user and u.item")
     return np.array([position[name] for name in ids])
 
 
@@ -415,6 +415,6 @@ def _ranks(rows, heading, n_labels, file):
     width = len(rows[0])
     if n_labels >= width:
         raise ValueError(f"n_labels must be less than {width}, the number of columns of {file}; got {n_labels}")
-    named = heading is not None and len(heading) == width
-    names = heading[-n_labels:] if named else [f"L{j + 1}" for j in range(n_labels)]
+    has_names = heading is not None and len(heading) == width
+    names = heading[-n_labels:] if has_names else [f"L{j + 1}" for j in range(n_labels)]
     return np.array(names), _numbers([row[-n_labels:] for row in rows], file, "ranks")
