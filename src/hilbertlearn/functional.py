@@ -32,14 +32,14 @@ from .spaces import Grid, function_space
 from .spaces.settings import as_space
 from .training import best_constant
 
-_SMOOTHER = (Integral("rbf", 100.0),)  # operators that are tried beside the grid's own, whose functions are rough
+_SMOOTHER = (Integral("rbf", 100.0),)  # operators to select from beside that of the grid, whose functions are rough
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FunctionalState(State):
     """The state of a model of functions, which can be evaluated between the points of their grid."""
 
-    integrals: list  # for each term the integral operator on the domain behind its operator, or None
+    integrals: list  # for each term the integral operator on the domain, or None
 
 
 class FunctionalSteps(FitSteps):
@@ -242,14 +242,11 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         )
 
     def _centre(self, curves, sample_weight, measure):
-        """The curve (d,) that the loss likes best, for values (n, d) under a measure (d,)."""
-        loss, root = self._centre_loss(), np.sqrt(measure)
+        """The constant curve (d,) of smallest loss, for values (n, d) under a measure (d,)."""
+        loss, root = Squared() if self.regressor is not None else snapshot(as_loss(self.loss)), np.sqrt(measure)
         if loss.needs_residuals:
             loss = loss.resolve(root * (curves - pointwise_median(curves, sample_weight)), measure, sample_weight)
         return best_constant(root * curves, sample_weight, loss, measure) / root
-
-    def _centre_loss(self):
-        return Squared() if self.regressor is not None else snapshot(as_loss(self.loss))
 
     def spec(self, y=None):
         automatic = isinstance(self.operator, str) and self.operator == "auto" and not self.manifold
@@ -263,9 +260,15 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
 
         Parameters
         ----------
-        X : inputs
-        grid : increasing points (m,), or a tuple of them for several variables; None for the training grid. A list of
-            arrays, one a sample, gives each function at points of its own.
+        X : array-like of shape (n, n_features), or other inputs of the kernel
+            Inputs.
+        grid : array of shape (m,), tuple of arrays or list of arrays, default=None
+            Increasing points: a tuple for several variables, a list with the points of each sample, None for the
+            training grid.
+
+        Returns
+        -------
+        functions : in the container of the training outputs
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -273,24 +276,37 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
                 raise ValueError("grid: points of their own are for inputs in memory; give one grid for all functions")
             return map_blocks_lazily(partial(self.predict, grid=grid), X)
         machine = self.machine_
-        given, X, form, space = X, machine.check_inputs(X), machine.form, self.space_
+        checked, form, space = machine.check_inputs(X), machine.form, self.space_
         if grid is None:
-            return form.wrap(form.round(space.decode(self.state_.coordinates(X))), given)
+            return form.wrap(form.round(space.decode(self.state_.coordinates(checked))), X)
         if hasattr(grid, "__len__") and not len(grid):
             raise ValueError("grid is empty; give at least one point, or None for the training grid")
         if isinstance(grid, list) and np.ndim(grid[0]) == 1:
-            points = [space.layout.axes(own)[0] for own in grid]
-            return space.layout.wrap_irregular(points, self._values_at(X, points), space.domain)
+            points = [space.layout.axes(sample_grid)[0] for sample_grid in grid]
+            return space.layout.wrap_irregular(points, self._irregular_values(checked, points), space.domain)
         axes = space.layout.axes(grid)
         check_grids(axes, [len(axis) for axis in axes], "the prediction")
-        values = form.round(space.layout.wrap(self._values(X, axes), axes, space.domain))
-        return form.wrap(values, given, _as_names(grid, axes[0])) if len(axes) == 1 else values
+        values = form.round(space.layout.wrap(self._grid_values(checked, axes), axes, space.domain))
+        return form.wrap(values, X, _as_names(grid, axes[0])) if len(axes) == 1 else values
 
     def score(self, X, y, sample_weight=None):
         """1 - integrated squared error / that of the mean training curve, at the points that y observes.
 
         An array y is on the training grid, or, after training on irregular curves without ``grid``, at even steps of
         their domain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features), or other inputs of the kernel
+            Inputs.
+        y : functions
+            In any of the forms that ``fit`` takes.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the samples; None is 1 for all.
+
+        Returns
+        -------
+        score : float
         """
         checked = self.machine_.check_inputs(X)
         self.machine_.form.check_order(y)
@@ -305,34 +321,42 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         if not irregular and len(true) != n:
             raise ValueError(f"X and y must have as many functions, got {n} and {len(true)}")
         if irregular:
-            predicted = self._values_at(checked, true.points)
+            predicted = self._irregular_values(checked, true.points)
             cuts = np.cumsum([len(points) for points in true.points])[:-1]
             joined, unknown = (np.concatenate(each).reshape(-1, curves) for each in (true.values, predicted))
             values = np.split(drop_unpredicted(joined, np.isnan(unknown)), cuts)
             true = IrregularFunctions(true.points, values, true.domain)
-            both = (
-                predicted,
-                [self.space_.evaluate_mean(self.space_.to_unit_cube((own,))) for own in true.points],
-            )
+            means = [self.space_.evaluate_mean(self.space_.to_unit_cube((points,))) for points in true.points]
             error, total = (
                 integrated_squared_error(
                     true,
                     IrregularFunctions(true.points, [v.reshape(t.shape) for v, t in zip(f, true.values)], true.domain),
                     sample_weight=sample_weight,
                 )
-                for f in both
+                for f in (predicted, means)
             )
         else:
             mean = np.broadcast_to(self.space_.evaluate_mean(self.space_.to_unit_cube(true.axes)), true.values.shape)
-            predicted = self._values(checked, true.axes)
-            seen = drop_unpredicted(true.values, np.isnan(predicted))
-            error, total = (integrated_squared_error(seen, f, true.axes, sample_weight) for f in (predicted, mean))
+            predicted = self._grid_values(checked, true.axes)
+            scored = drop_unpredicted(true.values, np.isnan(predicted))
+            error, total = (integrated_squared_error(scored, f, true.axes, sample_weight) for f in (predicted, mean))
         if np.isnan(total):
             raise ValueError("y has no observed value with a positive weight to score; give at least one")
         return 1 - error / total if total > 0 else float(error == 0)
 
     def grids_of(self, y):
-        """The grids of functions y to be compared with predictions; None where these bring points of their own."""
+        """The grids of functions y that are compared with predictions.
+
+        Parameters
+        ----------
+        y : functions
+            In any of the forms that ``fit`` takes.
+
+        Returns
+        -------
+        grids : tuple of arrays or None
+            None for functions that have their own points.
+        """
         if has_points(y) or (self.grid is None and points_of(y) is not None):
             return None
         irregular = self.space_.layout.kind in ("IrregularFunctions", "FDataIrregular")
@@ -341,14 +365,14 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
             return (np.linspace(low, high, np.shape(y)[1]),)
         return self.space_.grids
 
-    def _values(self, X, axes):
+    def _grid_values(self, X, axes):
         """Values (n, m_1, ..., m_k, p) on a product grid."""
         units, shape = self.space_.to_unit_cube(axes), (*(len(axis) for axis in axes), self.space_.n_curves)
-        out, right = np.empty((_num_samples(X), *shape)), None
-        for rows, some in self._blocks(X, math.prod(shape)):
-            parts = list(self._parts(some))
-            right = [self._right(integral, units) for _, integral in parts] if right is None else right
-            values = sum(part @ own for (part, _), own in zip(parts, right, strict=True))
+        out, bases = np.empty((_num_samples(X), *shape)), None
+        for rows, block in self._blocks(X, math.prod(shape)):
+            terms = list(self._terms(block))
+            bases = [self._basis(integral, units) for _, integral in terms] if bases is None else bases
+            values = sum(C @ basis for (C, _), basis in zip(terms, bases, strict=True))
             out[rows] = values.reshape(-1, *shape)
         out += self.space_.evaluate_origin(units)
         return out
@@ -359,22 +383,23 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         n = len(state.columns) if isinstance(state, Expansion) else 0
         return blocks_of(X, n + 2 * math.prod(self.space_.sizes) + points)
 
-    def _values_at(self, X, points):
+    def _irregular_values(self, X, points):
         """For each sample the values (m_i, p) at its own points (m_i,)."""
         if len(points) != _num_samples(X):
             raise ValueError(f"grid: a list must have one array a sample, got {len(points)} for {_num_samples(X)}")
         if len(self.space_.axes) != 1:
             raise ValueError("grid: a list of points is for functions of one variable; give a tuple of grids")
         out = []
-        for rows, some in self._blocks(X):
-            parts = list(self._parts(some))
-            for i, own in enumerate(points[rows]):
-                units = self.space_.to_unit_cube((own,))
-                values = sum(part[i : i + 1] @ self._right(integral, units) for part, integral in parts)
-                out.append(values.reshape(len(own), self.space_.n_curves) + self.space_.evaluate_origin(units))
+        for rows, block in self._blocks(X):
+            terms = list(self._terms(block))
+            for i, sample_points in enumerate(points[rows]):
+                units = self.space_.to_unit_cube((sample_points,))
+                values = sum(C[i : i + 1] @ self._basis(integral, units) for C, integral in terms)
+                values = values.reshape(len(sample_points), self.space_.n_curves)
+                out.append(values + self.space_.evaluate_origin(units))
         return out
 
-    def _parts(self, X):
+    def _terms(self, X):
         """Pairs (coefficients (n, d), integral operator still to be applied or None) that add up to the predictions."""
         state = self.state_
         integrals = getattr(state, "integrals", ())
@@ -383,11 +408,11 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
             return
         yield np.broadcast_to(state.center, (_num_samples(X), len(state.center))), None
         for k, (predictor, integral) in enumerate(zip(state.predictors, integrals, strict=True)):
-            own = predictor if integral is None else LinearPredictor(state.kernel_coefficients[k])
-            yield state.expansion(X, {k: own}), integral
+            predictor = predictor if integral is None else LinearPredictor(state.kernel_coefficients[k])
+            yield state.expansion(X, {k: predictor}), integral
 
-    def _right(self, integral, units):
-        """The matrix (d, points) behind ``_parts``."""
+    def _basis(self, integral, units):
+        """Values (d, points) that coefficients of ``_terms`` are multiplied with."""
         if integral is None:
             return self.space_.basis(units)
         operator, between_curves = integral
@@ -396,14 +421,13 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
 
 def _as_names(grid, points):
     """Points of a prediction as names of columns: dates, durations and text as they were given, else the numbers."""
-    given = np.asarray(grid)
-    return points if given.dtype.kind in "biuf" else list(grid)
+    return points if np.asarray(grid).dtype.kind in "biuf" else list(grid)
 
 
 def _integral(kernel, operator, M, space):
-    """The integral operator on the domain behind an operator, and what acts between curves; None where there is none.
+    """The integral operator of an operator on point values, and the matrix between curves; None where there is none.
 
-    Only point values need it: they say nothing about the points between them, the operator's kernel does.
+    Values between the points of the grid come from the kernel of the integral operator.
     """
     if not space.pointwise or provides_operator(kernel):
         return None

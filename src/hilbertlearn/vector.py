@@ -187,7 +187,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
 
     @property
     def scale_(self):
-        """What outputs were divided by (d,)."""
+        """Numbers (d,) that outputs were divided by."""
         scale = self.space_.scale
         return np.ones(len(self.center_)) if scale is None else scale
 
@@ -195,32 +195,47 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         return read_vectors(y)
 
     def output_space(self, y, sample_weight):
-        scale, one = self._spread(y, sample_weight), y.ndim == 1
+        scale = self._output_scale(y, sample_weight)
         if self.output_metric is None:
-            return VectorSpace(one, scale)
+            return VectorSpace(y.ndim == 1, scale)
         return MetricVectorSpace.from_outputs(y, self.output_metric, sample_weight, scale)
 
-    def _spread(self, y, sample_weight):
-        """What outputs are divided by (d,), None for nothing."""
+    def _output_scale(self, y, sample_weight):
+        """Numbers (d,) that outputs are divided by; None where they are not scaled."""
         rows = y[:, None] if y.ndim == 1 else y
         check_choice(self.scale, "scale", ("auto", True, False))
-        loss, scaled = as_loss(self.loss), self.scale
-        if scaled == "auto":
+        loss, is_scaled = as_loss(self.loss), self.scale
+        if is_scaled == "auto":
             pairs = self.kernel if isinstance(self.kernel, (list, tuple)) else [(self.kernel, self.operator)]
-            own = any(provides_operator(kernel) or operator is not None for kernel, operator in pairs)
-            made = any(depends_on_outputs(operator) for operator in (self.output_metric, *(pair[1] for pair in pairs)))
-            # what an operator says of the outputs is in their units, unless it is made of them
-            scaled = rows.shape[1] > 1 and not loss.on_margins and (made or (loss.needs_residuals and not own))
-        return output_scales(rows, sample_weight, robust=not loss.quadratic) if scaled else None
+            has_operator = any(provides_operator(kernel) or operator is not None for kernel, operator in pairs)
+            is_computed = any(map(depends_on_outputs, [self.output_metric, *(operator for _, operator in pairs)]))
+            # a given operator is in the units of the outputs, one that is computed from them is not
+            depends_on_scale = is_computed or (loss.needs_residuals and not has_operator)
+            is_scaled = rows.shape[1] > 1 and not loss.on_margins and depends_on_scale
+        return output_scales(rows, sample_weight, robust=not loss.quadratic) if is_scaled else None
 
     def score(self, X, y, sample_weight=None):
-        """Mean R2 over outputs, at the observed entries of y."""
+        """Mean R2 over outputs, at the observed entries of y.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), or other inputs of the kernel
+            Inputs.
+        y : array-like of shape (m,) or (m, d)
+            Outputs, NaN where not observed.
+        sample_weight : array-like of shape (m,), default=None
+            Weights of the samples; None is 1 for all.
+
+        Returns
+        -------
+        score : float
+        """
         predicted = np.asarray(self.predict(X))
         self.machine_.form.check_order(y)
-        known = ~np.isnan(predicted).any(axis=0)
-        if not known.all() and np.shape(y) == predicted.shape:
-            y = drop_unpredicted(read_vectors(y), ~known)[:, known]
-            predicted = predicted[:, known]
+        is_predicted = ~np.isnan(predicted).any(axis=0)
+        if not is_predicted.all() and np.shape(y) == predicted.shape:
+            y = drop_unpredicted(read_vectors(y), ~is_predicted)[:, is_predicted]
+            predicted = predicted[:, is_predicted]
         if np.isnan(read_vectors(y)).all():
             raise ValueError(
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"

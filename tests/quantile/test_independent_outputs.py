@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from hilbertlearn import QuantileRegressor
-from hilbertlearn.quantile.independent_outputs import unknown_output
+from hilbertlearn.quantile.independent_outputs import make_unobserved_state
 
 rng = np.random.default_rng(0)
 X = rng.uniform(size=(40, 1))
@@ -24,6 +24,6 @@ def test_each_output_is_the_model_of_it_alone():
 
 def test_an_output_that_nobody_observed():
     state = QuantileRegressor(**SETTINGS).fit(X, Y[:, 0]).state_
-    unknown = unknown_output(state)
+    unknown = make_unobserved_state(state)
     assert np.isnan(unknown.coordinates(X)).all() and np.isnan(unknown.alpha)
     assert not unknown.coefficients.any() and len(unknown.support) == 0

@@ -60,7 +60,7 @@ def _pair_shifts(Y, weights, smoothed, rows):
     sums, total = (observed * values).sum(axis=0), observed.sum(axis=0)
     mean = np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
     rest = total - observed - observed[rows][:, None]
-    left = sums - observed * values - (observed * values)[rows][:, None]
-    shifts = np.divide(left, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * ALONE) - mean
+    remaining = sums - observed * values - (observed * values)[rows][:, None]
+    shifts = np.divide(remaining, rest, out=np.broadcast_to(mean, rest.shape).copy(), where=rest > total * ALONE) - mean
     shifts = shifts if smoothed is None else smoothed(shifts.reshape(-1, Y.shape[1])).reshape(shifts.shape)
     return np.nan_to_num(shifts)

@@ -44,10 +44,10 @@ class Reservoir:
         Rows without outputs or weight do not count. Candidates wait in ``pending`` until there are many, so that the
         sample is not copied with each batch.
         """
-        counts = np.isfinite(Y).any(axis=1)
+        used = np.isfinite(Y).any(axis=1)
         if weights is not None:
-            counts &= weights > 0
-        rows = np.flatnonzero(counts)
+            used &= weights > 0
+        rows = np.flatnonzero(used)
         generator = np.random.Generator(np.random.PCG64(_SEED).advance(self.n_seen))
         keys = generator.random(len(rows))
         new = replace(self, n_seen=self.n_seen + len(rows))
@@ -70,8 +70,8 @@ class Reservoir:
         parts = [(self.Z, self.Y, self.weights, self.keys), *self.pending]
         Z, Y, weights, keys = (np.concatenate(each) for each in zip(*parts, strict=True))
         if len(keys) > self.size:
-            kept = _smallest(keys, self.size)
-            Z, Y, weights, keys = Z[kept], Y[kept], weights[kept], keys[kept]
+            sample = _smallest(keys, self.size)
+            Z, Y, weights, keys = Z[sample], Y[sample], weights[sample], keys[sample]
         return replace(self, Z=Z, Y=Y, weights=weights, keys=keys, pending=())
 
 

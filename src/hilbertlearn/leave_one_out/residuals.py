@@ -78,7 +78,8 @@ def loo_residuals(
 
 def loo_targets(training: Training) -> CentredTargets:
     """The targets of training data, for ``loo_residual_path``."""
-    return CentredTargets.from_outputs(training.Y, **_centring(training))
+    weights = None if training.root_weights is None else training.weights
+    return CentredTargets.from_outputs(training.Y, training.recipe.center, training.space.smooth_means, weights)
 
 
 def loo_residual_path(
@@ -92,18 +93,13 @@ def loo_residual_path(
     total = training.weights.sum()
     if training.depends_on_alpha:  # a kernel for each alpha
         for alpha in alphas:
-            ((_, residuals),) = loo_residuals(training.term_at(alpha), training.Y, [alpha * total], **options)
+            ((_, residuals),) = loo_residuals(training.weighted_term(alpha), training.Y, [alpha * total], **options)
             yield residuals
         return
-    term = None if factors is not None else training.term_at(alphas[0])
+    term = None if factors is not None else training.weighted_term(alphas[0])
     penalties = [alpha * total for alpha in alphas]
     for _, residuals in loo_residuals(term, training.Y, penalties, factors=factors, **options):
         yield residuals
-
-
-def _centring(training: Training) -> dict[str, Any]:
-    weights = None if training.root_weights is None else training.weights
-    return {"center": training.recipe.center, "smoothed": training.space.smooth_means, "weights": weights}
 
 
 def _mean_of_others(Y, weights):

@@ -110,7 +110,7 @@ class LinkTrial:
         if training.depends_on_alpha:  # else each alpha needs one inverse and no eigenvectors
             training, _ = training.factor_for_path(alphas)
         for alpha in alphas:
-            yield training.term_at(alpha).as_separable().gram.dense(), alpha * len(training.Y)
+            yield training.weighted_term(alpha).as_separable().gram.dense(), alpha * len(training.Y)
 
     @cached_property
     def _inner(self):

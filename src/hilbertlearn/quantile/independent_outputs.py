@@ -22,7 +22,8 @@ class SeparateOutputsState:
     def coordinates(self, X):
         return np.hstack([part.coordinates(X) for part in self.parts])
 
-    def _of(self, name):
+    def _collect(self, name):
+        """An attribute of all models."""
         return [getattr(part, name) for part in self.parts]
 
     @property
@@ -35,11 +36,11 @@ class SeparateOutputsState:
 
     @property
     def center(self):
-        return np.concatenate(self._of("center"))
+        return np.concatenate(self._collect("center"))
 
     @property
     def alpha(self):
-        return np.array(self._of("alpha"))
+        return np.array(self._collect("alpha"))
 
     @property
     def loss(self):
@@ -47,12 +48,12 @@ class SeparateOutputsState:
 
     @property
     def dual_gap(self):
-        """The largest."""
-        return max(self._of("dual_gap"))
+        """The largest of all outputs."""
+        return max(self._collect("dual_gap"))
 
     @property
     def n_iter(self):
-        return max(self._of("n_iter"))
+        return max(self._collect("n_iter"))
 
     @property
     def solver(self):
@@ -64,22 +65,22 @@ class SeparateOutputsState:
 
     @property
     def support(self):
-        return np.unique(np.concatenate(self._of("support")))
+        return np.unique(np.concatenate(self._collect("support")))
 
     @property
     def saturated(self):
-        return np.hstack(self._of("saturated"))
+        return np.hstack(self._collect("saturated"))
 
     @property
     def outlier_scores(self):
-        return np.hstack(self._of("outlier_scores"))
+        return np.hstack(self._collect("outlier_scores"))
 
     @property
     def search_results(self):
         """The columns of all outputs, with the number of the output."""
-        tables = self._of("search_results")
-        both = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-        return {"output": np.repeat(np.arange(len(tables)), [len(table["alpha"]) for table in tables]), **both}
+        tables = self._collect("search_results")
+        columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        return {"output": np.repeat(np.arange(len(tables)), [len(table["alpha"]) for table in tables]), **columns}
 
     @property
     def approximation(self):
@@ -95,16 +96,16 @@ class SeparateOutputsState:
             "sklearn.model_selection.cross_val_predict"
         )
 
-    X_fit = property(lambda self: self._of("X_fit"))
-    dual_coef = property(lambda self: self._of("dual_coef"))
-    operator = property(lambda self: self._of("operator"))
-    feature_map = property(lambda self: self._of("feature_map"))
+    X_fit = property(lambda self: self._collect("X_fit"))
+    dual_coef = property(lambda self: self._collect("dual_coef"))
+    operator = property(lambda self: self._collect("operator"))
+    feature_map = property(lambda self: self._collect("feature_map"))
     objectives = None
     alpha_by_output = None
     manifold_error = 0.0
 
 
-def unknown_output(other: State) -> State:
+def make_unobserved_state(other: State) -> State:
     """The state of an output that no sample has observed, which is predicted as NaN; other : that of another output."""
     return replace(
         other,

@@ -25,7 +25,7 @@ from ..spaces import FunctionSpace, VectorSpace, function_space, output_scales, 
 from ..training import best_constant
 from .steps import QuantileSteps
 
-_SMOOTHER = (Integral("rbf", 100.0),)  # beside the grid's own, as for ``FunctionalRegressor``
+_SMOOTHER = (Integral("rbf", 100.0),)  # operators of curves beside that of the grid, as in ``FunctionalRegressor``
 
 
 class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachine):
@@ -160,11 +160,11 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     ):
         store(self, locals())
 
-    # ---------------------------------------------------------------- what a fit is made of
+    # ---------------------------------------------------------------- fit
 
     @property
     def loss(self):
-        """The loss of its problem; its only setting are the levels."""
+        """The pinball loss of the levels."""
         return Pinball(self.levels)
 
     @property
@@ -217,8 +217,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         read = read_training(y, self.grid)
         if isinstance(read.data, IrregularFunctions):
             raise ValueError("y: quantiles are of curves on a common grid, NaN where not observed; resample the curves")
-        one = read.data.values.shape[-1] == 1
-        layout = Layout("array", ndim=read.data.values.ndim - one, origins=read.layout.origins)
+        is_single = read.data.values.shape[-1] == 1
+        layout = Layout("array", ndim=read.data.values.ndim - is_single, origins=read.layout.origins)
         return replace(read, layout=layout)  # predictions are arrays
 
     def _vector_space(self, y, sample_weight):
@@ -232,28 +232,52 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     # ---------------------------------------------------------------- predict
 
     def summary_items(self):
-        facts = super().summary_items()
-        place = [name for name, _ in facts].index("alpha")
-        return [*facts[:place], ("levels", self.levels_), ("coupling", self.coupling_), *facts[place:]]
+        items = super().summary_items()
+        place = [name for name, _ in items].index("alpha")
+        return [*items[:place], ("levels", self.levels_), ("coupling", self.coupling_), *items[place:]]
 
     def summary(self):
         return f"{super().summary()}\ncoupling   {short(self.coupling_)}"
 
     def predict(self, X):
-        """Quantiles of all levels: (n, n_levels), (n, d, n_levels) of vectors and curves; of one level as y is."""
+        """Quantiles of all levels.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), or other inputs of the kernel
+            Inputs.
+
+        Returns
+        -------
+        quantiles : array of shape (m, n_levels), or (m, d, n_levels) for vectors and curves
+            For a single number as ``levels`` of the shape of y.
+        """
         machine = self.machine_
-        return machine.form.wrap(self._in_order(machine.decode(machine.coordinates(X))), X)
+        return machine.form.wrap(self._rearrange(machine.decode(machine.coordinates(X))), X)
 
     def predict_level(self, X, level=0.5):
-        """Quantiles of one of the levels, of the shape of y; the median by default."""
+        """Quantiles of one of the levels.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), or other inputs of the kernel
+            Inputs.
+        level : float, default=0.5
+            One of ``levels``.
+
+        Returns
+        -------
+        quantiles : array of shape (m,), or (m, d) for vectors and curves
+        """
         check_is_fitted(self)
-        found = np.flatnonzero(np.isclose(self.levels_, level, rtol=0.0, atol=1e-12))
-        if not len(found):
+        indices = np.flatnonzero(np.isclose(self.levels_, level, rtol=0.0, atol=1e-12))
+        if not len(indices):
             raise ValueError(f"level must be one of the levels {self.levels_.tolist()}, got {level!r}")
         quantiles = np.asarray(self.predict(X))
-        return quantiles[..., found[0]] if self.space_.axis else quantiles
+        return quantiles[..., indices[0]] if self.space_.axis else quantiles
 
-    def _in_order(self, quantiles):
+    def _rearrange(self, quantiles):
+        """Quantiles in increasing order, where ``non_crossing="rearranged"``."""
         return np.sort(quantiles, axis=-1) if self._rearranged_ and self.space_.axis else quantiles
 
     def _curves(self, y):
@@ -265,7 +289,20 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     def score(self, X, y, sample_weight=None):
         """1 - pinball loss / that of the quantiles of y itself, mean over outputs and levels, where y was observed.
 
-        Of curves the loss is summed over their points first.
+        The loss of curves is summed over their points first.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), or other inputs of the kernel
+            Inputs.
+        y : array-like of shape (m,) or (m, d)
+            Outputs, NaN where not observed.
+        sample_weight : array-like of shape (m,), default=None
+            Weights of the samples; None is 1 for all.
+
+        Returns
+        -------
+        score : float
         """
         predicted = np.asarray(self.predict(X))
         self.machine_.form.check_order(y)

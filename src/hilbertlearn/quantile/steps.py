@@ -19,8 +19,8 @@ from ..machine.state import State
 from ..machine.steps import FitResult, FitSteps
 from ..selection import Selection
 from ..spaces import VectorSpace, read_vectors
-from .independent_outputs import SeparateOutputsState, unknown_output
-from .non_crossing import fit_in_order, state_in_order
+from .independent_outputs import SeparateOutputsState, make_unobserved_state
+from .non_crossing import fit_non_crossing, non_crossing_state
 
 _POINTS = 100  # points of the range of a single input at which quantiles are held in order beside the samples
 _BEYOND = 0.05  # share of that range which is added at either end
@@ -53,7 +53,7 @@ class QuantileSteps(FitSteps):
         _, weights, form = source.read_rows(spec)
         observed = weights @ np.isfinite(y) > 0
         if not observed.any():
-            return super().fit(spec, source)  # which says so
+            return super().fit(spec, source)  # which raises the error
         warn_unobserved(spec, VectorSpace(), ~observed, form)
         return self._fit_each(spec, source, y, observed, form)
 
@@ -63,10 +63,10 @@ class QuantileSteps(FitSteps):
         numbers = np.flatnonzero(observed).tolist()
         with spec.options.progress.task("outputs", "output", len(numbers), has_subtasks=True) as task:
             for number in numbers:
-                with Progress().task(f"output {number}", "part", has_subtasks=True):  # seen by callbacks alone
+                with Progress().task(f"output {number}", "part", has_subtasks=True):  # for callbacks only
                     column = MemorySource(source.X, y[:, number], source.sample_weight)
-                    own = replace(spec, estimator=copy.copy(spec.estimator))
-                    results[number] = super().fit(own, column)
+                    output_spec = replace(spec, estimator=copy.copy(spec.estimator))
+                    results[number] = super().fit(output_spec, column)
                 task.step()
         scales, coupling = np.ones(len(observed)), np.full(len(observed), np.nan)
         for number, result in results.items():
@@ -74,16 +74,16 @@ class QuantileSteps(FitSteps):
             scales[number] = 1.0 if scale is None else scale[0]
             coupling[number] = result.learnt["coupling_"]
         first = results[numbers[0]].state
-        unknown = unknown_output(first)
-        states = tuple(results[j].state if known else unknown for j, known in enumerate(observed))
+        unobserved = make_unobserved_state(first)
+        states = tuple(results[j].state if j in results else unobserved for j in range(len(observed)))
         space = replace(first.space, base=VectorSpace(False, scales if self.scale else None))
         state = SeparateOutputsState(parts=states, space=space, n_samples=len(y))
         return FitResult(state=state, form=form, learnt={**results[numbers[0]].learnt, "coupling_": coupling})
 
     def select(self, spec, samples):
-        given = (spec.alpha, self.coupling, self.has_level_axis, spec.options)
-        selected, _ = selection.select_levels(samples, spec.loss, *given)
-        return selected
+        return selection.select_levels(
+            samples, spec.loss, spec.alpha, self.coupling, self.has_level_axis, spec.options
+        )[0]
 
     def prepare(self, spec, samples):
         return self.select(spec, samples).training
@@ -92,7 +92,7 @@ class QuantileSteps(FitSteps):
         if self.non_crossing is not True or len(selected.loss.taus) == 1:
             return super().solve(spec, selected)
         points = self._points(spec, selected.training.X)
-        return fit_in_order(selected.training, selected.loss, selected.alpha, spec.options, points)
+        return fit_non_crossing(selected.training, selected.loss, selected.alpha, spec.options, points)
 
     def fit_path(self, spec, training, alphas):
         for alpha in alphas:
@@ -100,8 +100,7 @@ class QuantileSteps(FitSteps):
             yield result
 
     def make_state(self, result):
-        """Arrays of samples have those given, without points at which quantiles are held in order."""
-        return state_in_order(result) if result.loss.is_constrained else State.from_fit(result)
+        return non_crossing_state(result) if result.loss.is_constrained else State.from_fit(result)
 
     def learnt(self, selected):
         coupling = selected.training.recipe.pairs[0][1].coupling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,15 +48,13 @@ def with_levels(training: Training, loss: Pinball, coupling, axis=True) -> Train
     """Training data of quantiles: a column for each output and level."""
     levels, recipe = loss.taus, training.recipe
     if isinstance(training.space, QuantileSpace):
-        space, inner = training.space, recipe.space
-        pairs = [(kernel, LevelCoupling(one.operator, levels, coupling)) for kernel, one in recipe.pairs]
+        space, make_space = training.space, recipe.space
+        pairs = [(kernel, LevelCoupling(former.operator, levels, coupling)) for kernel, former in recipe.pairs]
     else:
-        space, inner = (
-            QuantileSpace(training.space, len(levels), axis),
-            QuantileSpaceFactory(recipe.space, len(levels), axis),
-        )
+        space = QuantileSpace(training.space, len(levels), axis)
+        make_space = QuantileSpaceFactory(recipe.space, len(levels), axis)
         pairs = [(kernel, LevelCoupling(operator, levels, coupling)) for kernel, operator in recipe.pairs]
-    recipe = replace(recipe, pairs=pairs, space=inner)
+    recipe = replace(recipe, pairs=pairs, space=make_space)
     return replace(training, recipe=recipe).with_space(space)
 
 
@@ -161,8 +159,7 @@ def with_rate(training: Training, factor) -> Training:
     """The same training data with the rates of their kernels multiplied by a factor."""
     if factor == 1:
         return training
-    given = {field.name: getattr(training, field.name) for field in fields(Samples)}
-    return build(Samples(**given), tuple(kernel.with_rate(factor) for kernel in training.kernels))
+    return build(training.samples, tuple(kernel.with_rate(factor) for kernel in training.kernels))
 
 
 def _evaluate(folds: FoldSearch, alpha, open_alpha):

@@ -47,7 +47,7 @@ class Selection:
             return self
         if training.depends_on_alpha or training.term is None or training.term.loo_formula != "models":
             return self
-        return replace(self, factors=training.term_at(self.alpha).factor(ITERATIONS))
+        return replace(self, factors=training.weighted_term(self.alpha).factor(ITERATIONS))
 
 
 def fit_selected(selection: Selection, solve: Callable[[Selection], Fit]) -> tuple[Selection, Fit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def fill_missing_values(training: Training) -> Training:
     """Nearly complete curves with missing values filled in, which have leave-one-out errors; other data unchanged."""
     if training.closed_form:
         return training
-    samples = Samples(**{field.name: getattr(training, field.name) for field in fields(Samples)})
+    samples = training.samples
     surrogate = make_surrogate(samples)
     if not is_nearly_complete(surrogate, samples):
         return training

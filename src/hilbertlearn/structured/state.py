@@ -150,7 +150,7 @@ def _ridge_weights(fit):
     """``RidgeWeights`` of a fit of kernel ridge regression."""
     training = fit.training
     kernel = training.kernels[0] if training.on_features else None
-    return RidgeWeights.from_term(training.term_at(fit.alpha), training, fit.alpha, fit.factors, kernel)
+    return RidgeWeights.from_term(training.weighted_term(fit.alpha), training, fit.alpha, fit.factors, kernel)
 
 
 def is_ridge(training, loss):

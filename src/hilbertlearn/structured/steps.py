@@ -37,7 +37,7 @@ class StructuredSteps(FitSteps):
         if selected.factors is None and not isinstance(training.space, ProbeSpace):
             training = training.with_space(self.probed_space(*training.outputs_and_weights()))
         if isinstance(training.space, ProbeSpace):
-            factors = training.term_at(selected.alpha).factor(ONCE)
+            factors = training.weighted_term(selected.alpha).factor(ONCE)
             result = fit(training, selected.loss, selected.alpha, spec.options, factors=factors)
             if result.solution.converged:
                 return make_result(spec, selected, result)
@@ -50,7 +50,7 @@ class StructuredSteps(FitSteps):
         training = selected.training
         rules = training.space.rules
         if rules.has_kernel_and_loss and is_ridge(training, selected.loss):  # weights of predictions need factors
-            factors = selected.factors or training.term_at(selected.alpha).factor(ONCE)
+            factors = selected.factors or training.weighted_term(selected.alpha).factor(ONCE)
             selected = replace(selected, factors=factors)
         return super().fit_selected(spec, selected)
 

@@ -15,9 +15,9 @@ from ..core.solvers.anderson import Anderson
 from ..core.terms import ConstantTerm
 
 _TOL = 1e-9  # of the certificate, and of the constant relative to the spread of the outputs
-_WARN = 1e-3  # certificate above which a warning is due
+_WARN = 1e-3  # certificate above which a fit warns
 _MAX_ITER = 500
-_CHECK_EVERY = 4
+_CHECK_EVERY = 4  # iterations between two certificates, which cost as much as an iteration
 _SMOOTHED = 1e-10  # relative curvature added to the conjugate of a loss that is not smooth
 _SHRUNK = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1)  # shares by which dual variables shrink until they are feasible
 
@@ -32,15 +32,15 @@ def best_constant(Y, weights, loss, measure=None, outside=None, total=local_tota
 
     Entries that no row observes are NaN.
 
-    outside : (n,) norms of what outputs have beside their coordinates, or None
-    total : function that adds what other parts of the samples have to a sum over these samples
+    outside : (n,) norms of the outputs outside their space, or None
+    total : function that turns a sum over these samples into the sum over all samples
     """
     if loss.on_margins:
         return np.zeros(Y.shape[1])
-    counts = weights > 0
-    Y, weights, outside = Y[counts], weights[counts], None if outside is None else outside[counts]
-    seen = total(weights @ np.isfinite(Y)) > 0
-    return np.where(seen, _minimiser(Y, weights, loss, measure, outside, total), np.nan)
+    used = weights > 0
+    Y, weights, outside = Y[used], weights[used], None if outside is None else outside[used]
+    is_observed = total(weights @ np.isfinite(Y)) > 0
+    return np.where(is_observed, _minimiser(Y, weights, loss, measure, outside, total), np.nan)
 
 
 def _minimiser(Y, weights, loss, measure, outside, total):
@@ -83,7 +83,7 @@ def _minimise(problem, term, certificate, largest):
     else:
         splitting.solve(problem, tol=_TOL, max_iter=_MAX_ITER, certificate=certificate)
     if certificate.value > _WARN and problem.Y.shape[1] == 1:
-        _section(problem, term, certificate, largest)
+        _search_golden_section(problem, term, certificate, largest)
 
 
 class _Certificate:
@@ -116,8 +116,8 @@ class _Certificate:
         return self.value
 
 
-def _section(problem, term, certificate, largest):
-    """Golden section for one column, where other ways go round in circles: the sum of losses is convex in the constant.
+def _search_golden_section(problem, term, certificate, largest):
+    """Golden-section search for one column, where other methods cycle: the sum of losses is convex in the constant.
 
     largest : bound on the targets
     """
@@ -138,10 +138,10 @@ def _section(problem, term, certificate, largest):
             low, inner, at_inner = inner, outer, at_outer
             outer = low + share * (high - low)
             at_outer = value(outer)
-    found = (low + high) / 2
-    if value(found) <= certificate.least:
-        certificate.least, certificate.best = value(found), np.array([found])
-    certificate.value = 0.0  # no constant further away is better, whatever the dual variables say
+    middle = (low + high) / 2
+    if value(middle) <= certificate.least:
+        certificate.least, certificate.best = value(middle), np.array([middle])
+    certificate.value = 0.0  # no constant outside the interval is better, whatever the dual variables are
 
 
 def _descend(problem, term, certificate):

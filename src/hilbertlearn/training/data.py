@@ -50,6 +50,11 @@ class Training(Samples):
     # ---------------------------------------------------------------- properties
 
     @property
+    def samples(self) -> Samples:
+        """The samples without kernels and terms."""
+        return Samples(**{field.name: getattr(self, field.name) for field in fields(Samples)})
+
+    @property
     def root_weights(self):
         return None if (self.weights == 1).all() else np.sqrt(self.weights)
 
@@ -76,7 +81,7 @@ class Training(Samples):
 
     @property
     def on_features(self) -> bool:
-        """Whether features stand in place of Gram matrices."""
+        """Whether features replace Gram matrices."""
         return any(kernel.on_features for kernel in self.kernels)
 
     @property
@@ -97,8 +102,8 @@ class Training(Samples):
         best = best_constant(encoded.coordinates, self.weights, loss, self.measure, encoded.outside)
         return self.space.smooth_means(best[None])[0]
 
-    def term_at(self, alpha) -> Term:
-        """The map of the only kernel for that alpha, on what was observed if gaps have a closed form, and weighted."""
+    def weighted_term(self, alpha) -> Term:
+        """The only term, for this alpha, with sample weights; restricted to observed entries if gaps have a formula."""
         assert self.term is not None
         term = self.term.for_alpha(alpha)
         term = term.with_mask(self.mask) if self.mask is not None and self.closed_form else term
@@ -107,11 +112,12 @@ class Training(Samples):
     def problem(self, loss, alpha, center) -> Problem:
         """The dual problem of outputs around a constant, `center` (d,)."""
         encoded, root = self.encoded, self.root_weights
-        known = np.nan_to_num(center)
-        pushed = known if encoded.sampling is None else encoded.sampling.push(known)
-        Y = np.nan_to_num(self.Y - pushed)
-        if self.term is not None:  # of other losses than the squared one the prox takes the gaps
-            terms = [self.term_at(alpha) if loss.quadratic else self.term_at(alpha).without_mask()]
+        constant = np.nan_to_num(center)
+        if encoded.sampling is not None:
+            constant = encoded.sampling.push(constant)
+        Y = np.nan_to_num(self.Y - constant)
+        if self.term is not None:  # for other losses than the squared one the prox handles gaps
+            terms = [self.weighted_term(alpha) if loss.quadratic else self.weighted_term(alpha).without_mask()]
         else:
             terms = [term if root is None else term.scaled(root) for term in self.terms]
         if self.has_outside_column(loss):
@@ -124,11 +130,11 @@ class Training(Samples):
 
         For the squared loss these are a constant, and under a sampling the values contain them.
         """
-        given = self.encoded.outside is not None and self.encoded.sampling is None
-        return given and not loss.quadratic and not loss.on_margins
+        has_norms = self.encoded.outside is not None and self.encoded.sampling is None
+        return has_norms and not loss.quadratic and not loss.on_margins
 
     def adapt_factors(self, factors: Factors | None, loss) -> Factors | None:
-        """Factors of ``term_at`` in the form that the problem with this loss needs."""
+        """Factors of ``weighted_term`` in the form that the problem with this loss needs."""
         return PaddedFactors(factors) if factors is not None and self.has_outside_column(loss) else factors
 
     def alphas(self):
@@ -142,7 +148,7 @@ class Training(Samples):
         if self.depends_on_alpha:
             gram = self.grams[0].factored()
             return replace(self, grams=(gram,), terms=(self.terms[0].with_gram(gram),)), None
-        return self, self.term_at(alphas[0]).factor(PATH)
+        return self, self.weighted_term(alphas[0]).factor(PATH)
 
     def with_operator(self, M) -> Training:
         """The same data with another operator."""
@@ -161,14 +167,14 @@ class Training(Samples):
         """
         rows, weights = self.rows[positions], self.weights[positions]
         encoded = EncodedOutputs.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
-        X, columns, own, grams = self.X, self.columns, self.kernels, [gram.take(positions) for gram in self.grams]
+        X, columns, selected, grams = self.X, self.columns, self.kernels, [gram.take(positions) for gram in self.grams]
         if self.on_features and not self.depends_on_alpha:
             X, columns = _safe_indexing(self.X, positions), rows
         elif not self.depends_on_alpha:
-            X, columns = self._samples(positions), rows
+            X, columns = self._take_inputs(positions), rows
             settings = [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]
-            own = tuple(self._kernel_of(k, setting, X, weights) for k, setting in enumerate(settings))
-            for k, kernel in enumerate(own):
+            selected = tuple(self._resolve_kernel(k, setting, X, weights) for k, setting in enumerate(settings))
+            for k, kernel in enumerate(selected):
                 if kernel is not self.kernels[k]:
                     grams[k] = _gram(self.recipe, kernel, kernel.training_gram(X))
         return replace(
@@ -177,13 +183,13 @@ class Training(Samples):
             columns=columns,
             rows=rows,
             weights=weights,
-            kernels=own,
+            kernels=selected,
             grams=tuple(grams),
             terms=make_terms(self.recipe, grams, encoded, weights),
             encoded=encoded,
         )
 
-    def _kernel_of(self, k, setting, X, weights):
+    def _resolve_kernel(self, k, setting, X, weights):
         """The kernel of a part of the samples: the same unless its settings have a rule that depends on the data."""
         recipe = self.recipe
         if kernels.is_fixed(setting, recipe.gamma, self.kernels[k]):
@@ -192,9 +198,8 @@ class Training(Samples):
 
     def take_encoded(self, positions) -> Samples:
         """The samples at these positions, encoded as before."""
-        given = {field.name: getattr(self, field.name) for field in fields(Samples)}
-        own = {"weights": self.weights[positions], "rows": self.rows[positions]}
-        return Samples(**{**given, **own, "encoded": self.encoded.take(positions)})
+        rows, weights = self.rows[positions], self.weights[positions]
+        return replace(self.samples, rows=rows, weights=weights, encoded=self.encoded.take(positions))
 
     def outputs_and_weights(self):
         """All outputs given, and weights (n_samples,): one for the samples in use, zero for others."""
@@ -208,12 +213,13 @@ class Training(Samples):
 
     def merge_duplicates(self) -> Training:
         """The same data with repeated samples merged, see ``Samples.merge_duplicates``; under a graph too."""
-        first, mass, _ = self._groups(self.X if not self.depends_on_alpha else self._labelled)
+        labelled = _safe_indexing(self.X, self.labelled_indices) if self.depends_on_alpha else self.X
+        first, mass, _ = self._groups(labelled)
         if not self._are_copies(first):
             return self
         return replace(
             self,
-            X=self.X if self.depends_on_alpha else self._samples(first),
+            X=self.X if self.depends_on_alpha else self._take_inputs(first),
             columns=self.columns if self.depends_on_alpha else self.columns[first],
             rows=self.rows[first],
             weights=mass,
@@ -222,12 +228,7 @@ class Training(Samples):
             encoded=self.encoded.take(first),
         )
 
-    @cached_property
-    def _labelled(self):
-        """The n samples that have outputs."""
-        return _safe_indexing(self.X, np.searchsorted(self.columns, self.rows))
-
-    def _samples(self, positions):
+    def _take_inputs(self, positions):
         if self.on_features:  # of kernel values all columns stay: landmarks are among them
             return _safe_indexing(self.X, positions)
         return take_samples(self.X, positions, self.kernels)
@@ -235,11 +236,11 @@ class Training(Samples):
     def cross(self, positions, part: Training):
         """Kernel values, by kernel, of the samples at these positions with those of a part of the training data."""
         columns, values = np.searchsorted(self.rows, part.rows), []
-        for gram, kernel, own in zip(self.grams, self.kernels, part.kernels, strict=True):
-            if kernel is own:
+        for gram, kernel, part_kernel in zip(self.grams, self.kernels, part.kernels, strict=True):
+            if part_kernel is kernel:
                 values.append(gram.cross(positions, columns))
             else:
-                values.append(own(_safe_indexing(self.X, positions), part.X))
+                values.append(part_kernel(_safe_indexing(self.X, positions), part.X))
         return values
 
 
@@ -251,15 +252,15 @@ def alpha_grid(scale):
 # ---------------------------------------------------------------- construction
 
 
-def build(samples: Samples, chosen, values=None) -> Training:
+def build(samples: Samples, selected, values=None) -> Training:
     """Training data from samples and kernels whose settings are numbers.
 
-    chosen : for each term an ``InputKernel``, or a ``FeatureKernel``
+    selected : for each term an ``InputKernel``, or a ``FeatureKernel``
     values : Gram matrices (N, N) or features (N, r) that were computed before, or None
     """
     recipe, graph = samples.recipe, samples.graph
     grams: list = []
-    for i, kernel in enumerate(chosen):
+    for i, kernel in enumerate(selected):
         K = kernel.training_gram(samples.X) if values is None else values[i]
         if graph is not None:
             penalty = kernels.graph_penalty(graph, K, samples.columns, kernel.on_features)
@@ -268,10 +269,10 @@ def build(samples: Samples, chosen, values=None) -> Training:
         else:
             grams.append(FeatureGram(K) if kernel.on_features else _gram(recipe, kernel, K))
     terms = make_terms(recipe, grams, samples.encoded, samples.weights)
-    if graph is not None and not any(kernel.on_features for kernel in chosen):
-        _check_directions(recipe, samples)
-    given = {field.name: getattr(samples, field.name) for field in fields(Samples)}
-    return Training(**given, kernels=tuple(chosen), grams=tuple(grams), terms=terms)
+    if graph is not None and not any(kernel.on_features for kernel in selected):
+        _check_learnt_operator(recipe, samples)
+    values = {field.name: getattr(samples, field.name) for field in fields(Samples)}
+    return Training(**values, kernels=tuple(selected), grams=tuple(grams), terms=terms)
 
 
 def _gram(recipe, kernel, K):
@@ -299,7 +300,7 @@ def make_terms(recipe, grams, encoded: EncodedOutputs, weights):
     return tuple(terms if encoded.sampling is None else [SampledTerm(term, encoded.sampling) for term in terms])
 
 
-def _check_directions(recipe, samples):
+def _check_learnt_operator(recipe, samples):
     """Refuse to learn an operator with so many eigenvalues that the deformed kernel of each does not fit in memory."""
     number = samples.encoded.Y.shape[1]  # it will have as many
     most = kernels_in_memory(len(samples.rows), len(samples.columns))

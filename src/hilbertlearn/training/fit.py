@@ -17,7 +17,7 @@ from ..core.terms import Factors
 from ..losses import Loss
 from .data import Training
 
-_QUICK_TOL, _QUICK_ITERATIONS = 1e-4, 200
+_QUICK_TOL, _QUICK_ITERATIONS = 1e-4, 200  # of models that only serve to select settings
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Fit:
     alpha: float
     center: np.ndarray  # (d,)
     objectives: Any = None  # of each round in which an operator was learnt
-    suboptimality: float = 0.0  # bound on the decrease of the objective that further rounds could bring, relative
+    suboptimality: float = 0.0  # bound on the relative decrease of the objective in further rounds
     factors: Factors | None = None  # that the caller passed
 
     @property
@@ -47,16 +47,17 @@ class Fit:
         """Coefficients (n, d) of the kernel at the samples that have dual variables."""
         solution, term = self.solution, self.problem.terms[0]
         function = solution.dual if solution.function is None else solution.function
-        own = self.root * term.coordinates(function) / self.problem.penalty
-        return own.astype(self.problem.Y.dtype, copy=False)
+        coefficients = self.root * term.coordinates(function) / self.problem.penalty
+        return coefficients.astype(self.problem.Y.dtype, copy=False)
 
     @property
     def coefficients(self):
         """For each term the coefficients (N, d) of kernel values with samples, or of features."""
-        own, terms, expansion = self.sample_coefficients, self.training.terms, self.solution.expansion
+        terms, expansion = self.training.terms, self.solution.expansion
         if expansion is not None and len(terms) == 1:
             return [expansion]
-        return [term.expand(own) for term in (self.problem.terms if len(terms) == 1 else terms)]
+        C = self.sample_coefficients
+        return [term.expand(C) for term in (self.problem.terms if len(terms) == 1 else terms)]
 
     def predictors(self, coefficients):
         """For each term the function from kernel values to its part of the coordinates."""
@@ -68,7 +69,8 @@ class Fit:
 
     def function_at(self, values):
         """``coordinates_at`` without the constant."""
-        return sum(p(G) for p, G in zip(self.predictors(self.coefficients), values, strict=True))
+        pairs = zip(self.predictors(self.coefficients), values, strict=True)
+        return sum(predictor(G) for predictor, G in pairs)
 
     @property
     def saturated(self):
@@ -133,7 +135,7 @@ def fit(
     """The function of smallest objective.
 
     center : the constant (d,) to fit around, None for the best one for the loss
-    factors : of ``training.term_at(alpha)``, where the caller has them
+    factors : of ``training.weighted_term(alpha)``, where the caller has them
     init : dual variables to start from
     """
     center = training.constant(loss) if center is None else center
@@ -148,8 +150,8 @@ def fit(
 
 def fit_path(training: Training, loss, alphas, options: Options, center=None):
     """Yield a fit for each alpha, each started at the one before; kernel and factors are shared."""
-    for _, found in fit_grid(training, [loss], alphas, options, center):
-        yield found
+    for _, result in fit_grid(training, [loss], alphas, options, center):
+        yield result
 
 
 def fit_grid(training: Training, losses, alphas, options: Options, center=None):
@@ -161,19 +163,17 @@ def fit_grid(training: Training, losses, alphas, options: Options, center=None):
     training, factors = training.factor_for_path(alphas if len(losses) == 1 else [*alphas, *alphas])
     before: list = []  # dual variables for the loss before, by alpha
     for j, loss in enumerate(losses):
-        if j and training.has_outside_column(loss) != training.has_outside_column(
-            losses[j - 1]
-        ):  # they have a column more or less
-            before = []
-        middle = training.constant(loss) if center is None else center
-        here: list = []
+        if j and training.has_outside_column(loss) != training.has_outside_column(losses[j - 1]):
+            before = []  # dual variables have one column more, or fewer
+        constant = training.constant(loss) if center is None else center
+        here: list = []  # dual variables for this loss, by alpha
         for i, alpha in enumerate(alphas):
             init = here[-1] if here else before[0] if before else None
             if here and before:
                 init = here[-1] + before[i] - before[i - 1]
-            found = fit(training, loss, alpha, options, center=middle, factors=factors, init=init)
-            here.append(found.solution.dual)
-            if len(losses) == 1:  # the one before is all that is needed
+            result = fit(training, loss, alpha, options, center=constant, factors=factors, init=init)
+            here.append(result.solution.dual)
+            if len(losses) == 1:  # only the last is needed
                 here = here[-1:]
-            yield j, found
+            yield j, result
         before = here

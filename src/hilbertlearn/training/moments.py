@@ -5,7 +5,7 @@ model is ``h(x) = z(x) B M + c`` for
 
     s B + Z'DZ B M = Z'D (Y - c)         s = alpha sum(w)
 
-so that ``Z'DZ``, ``Z'DY`` and a few sums say everything. They add up over parts of the rows, in any order.
+so that ``Z'DZ``, ``Z'DY`` and a few sums determine it. They add up over parts of the rows, in any order.
 
 The certificate needs no more than these. With the residuals of B as dual variables, primal and dual value differ by
 
@@ -26,9 +26,9 @@ import numpy as np
 
 from .._utils.linalg import Spectrum, cholesky, cholesky_solve, full_spectrum, spectrum
 
-MOST_PATTERNS = 100  # kinds of gaps, outputs that miss the same rows count once, beyond which moments are refused
-_REFINEMENTS = 3
-_ROUNDED = 8 * np.finfo(float).eps  # of sums of squares, relative
+MOST_PATTERNS = 100  # patterns of missing rows among the outputs; each needs a matrix (r, r)
+_REFINEMENTS = 3  # iterative refinements of a solution whose gap is open
+_ROUNDED = 8 * np.finfo(float).eps  # relative rounding error of sums of squares
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,26 +77,26 @@ class Moments:
         Z is read a few times and copied where there are weights: give as many rows as fit beside each other.
         """
         observed = np.isfinite(Y)
-        some, every = observed.any(axis=1), observed.all(axis=1)
-        counts = some if weights is None else some & (weights > 0)
-        if not counts.all():
-            Z, Y, observed, every = Z[counts], Y[counts], observed[counts], every[counts]
-            weights = None if weights is None else weights[counts]
+        used, complete = observed.any(axis=1), observed.all(axis=1)
+        used = used if weights is None else used & (weights > 0)
+        if not used.all():
+            Z, Y, observed, complete = Z[used], Y[used], observed[used], complete[used]
+            weights = None if weights is None else weights[used]
         if weights is not None and (weights == 1).all():
             weights = None
         values = np.where(observed, Y - origin, 0.0)
         pattern, masks = np.zeros(len(origin), dtype=int), np.ones((len(Z), 1), dtype=bool)
-        if not every.all():
+        if not complete.all():
             masks, pattern = np.unique(observed, axis=1, return_inverse=True)
             pattern = np.asarray(pattern).ravel()
             check_patterns(masks.shape[1])
-        heavy = masks.astype(float) if weights is None else masks * weights[:, None]
+        mask_weights = masks.astype(float) if weights is None else masks * weights[:, None]
         roots = Z if weights is None else np.sqrt(weights)[:, None] * Z
-        whole = roots if every.all() else roots[every]
-        shared = np.asarray(whole.T @ whole, dtype=float)
+        complete_roots = roots if complete.all() else roots[complete]
+        shared = np.asarray(complete_roots.T @ complete_roots, dtype=float)
         ZZ, square = [shared], float(shared.trace())
-        if not every.all():
-            part, gaps = roots[~every], masks[~every]
+        if not complete.all():
+            part, gaps = roots[~complete], masks[~complete]
             square += float(np.vdot(part, part))
             ZZ = [shared + (rows := part[gaps[:, k]]).T @ rows for k in range(masks.shape[1])]
         weighted = values if weights is None else weights[:, None] * values
@@ -106,9 +106,9 @@ class Moments:
             n_rows=len(Z),
             total=float(len(Z) if weights is None else weights.sum()),
             square=square,
-            weight=heavy.sum(axis=0),
+            weight=mask_weights.sum(axis=0),
             ZZ=ZZ,
-            Z=heavy.T @ Z,
+            Z=mask_weights.T @ Z,
             ZY=Z.T @ weighted,
             Y=weighted.sum(axis=0),
             YY=np.einsum("ij,ij->j", weighted, values),
@@ -127,23 +127,23 @@ class Moments:
         return len(self.ZZ) > 1
 
     def __add__(self, other: Moments) -> Moments:
-        return self._joined(other, lambda one, more: one + more)
+        return self._add(other, np.add)
 
     def __iadd__(self, other: Moments) -> Moments:
-        """As ``a + b``, in the memory of a, which is of no further use: for whoever adds many."""
-        return self._joined(other, np.ndarray.__iadd__)
+        """As ``a + b``, in the memory of a, whose values are lost: for sums of many."""
+        return self._add(other, np.ndarray.__iadd__)
 
-    def _joined(self, other, add) -> Moments:
+    def _add(self, other, add) -> Moments:
         if self.ZY.shape != other.ZY.shape:
             raise ValueError(
                 f"moments of {self.n_features} features and {self.n_outputs} outputs cannot be added to those of "
                 f"{other.n_features} and {other.n_outputs}; use the same feature map and outputs"
             )
-        other = other.around(self.origin)
+        other = other.with_origin(self.origin)
         pairs, pattern = np.unique(np.stack([self.pattern, other.pattern]), axis=1, return_inverse=True)
         check_patterns(pairs.shape[1])
-        apart = pairs.shape[1] > len(self.ZZ)  # what one array has been is then that of several
-        plus = (lambda one, more: one + more) if apart else add
+        # a pattern that splits into several needs its matrix more than once
+        add_matrices = np.add if pairs.shape[1] > len(self.ZZ) else add
         return replace(
             self,
             pattern=np.asarray(pattern).ravel(),
@@ -151,14 +151,14 @@ class Moments:
             total=self.total + other.total,
             square=self.square + other.square,
             weight=self.weight[pairs[0]] + other.weight[pairs[1]],
-            ZZ=[plus(self.ZZ[own], other.ZZ[its]) for own, its in pairs.T],
+            ZZ=[add_matrices(self.ZZ[i], other.ZZ[j]) for i, j in pairs.T],
             Z=self.Z[pairs[0]] + other.Z[pairs[1]],
             ZY=add(self.ZY, other.ZY),
             Y=self.Y + other.Y,
             YY=self.YY + other.YY,
         )
 
-    def around(self, origin) -> Moments:
+    def with_origin(self, origin) -> Moments:
         """The same rows, outputs taken around another origin."""
         moved = self.origin - origin
         if not moved.any():
@@ -196,7 +196,7 @@ def check_patterns(number):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MomentSolution:
-    """What was learnt of all rows, ``z(x) @ coefficients @ M + center``; nothing of the rows themselves."""
+    """The model of all rows, ``z(x) @ coefficients @ M + center``; the rows themselves are not kept."""
 
     alpha: float
     coefficients: np.ndarray  # (r, d)
@@ -248,7 +248,7 @@ class MomentProblem:
 
     @property
     def scale(self) -> float:
-        """What alpha is to be compared with: the mean of k(x, x) times the norm of the operator."""
+        """The scale of alpha: the mean of k(x, x) times the norm of the operator."""
         size = 1.0 if self.M is None else float(spectrum(self.M).values[-1:].sum())
         return self.moments.square / self.moments.total * size
 
@@ -308,13 +308,13 @@ class PatternProblem:
             with suppress(np.linalg.LinAlgError):  # rounding made G indefinite: the eigenbasis leaves those pairs out
                 self._factor = cholesky(self.G, s)
 
-    def applied(self, B, s):
+    def apply(self, B, s):
         """``s B + G B M``."""
         return s * B + self.G @ (B if self.M is None else B @ self.M)
 
     def change(self, B, s):
-        """What B is to be changed by."""
-        R = self.P - self.applied(B, s) if B.any() else self.P
+        """The correction of B."""
+        R = self.P - self.apply(B, s) if B.any() else self.P
         if self._factor is not None:
             return cholesky_solve(self._factor, R)
         (lam, V), M = self.pairs, self.operator
@@ -337,5 +337,5 @@ class PatternProblem:
 
 
 def is_diagonal(M) -> bool:
-    """Whether an operator leaves outputs apart."""
+    """Whether an operator does not mix outputs."""
     return M is None or (isinstance(M, np.ndarray) and not (M - np.diag(M.diagonal())).any())

@@ -21,8 +21,8 @@ from ..spaces.sampling import Sampling
 LARGEST_EXACT = (
     5000  # samples up to which feature_map="auto" uses Gram matrices: 200 MB, and a second for a Cholesky factor
 )
-_SPEED = 2e10  # multiply-adds per second and core, of which fit times are estimated
-_LONG = 90.0  # seconds above which a warning says how long an exact fit may take
+_SPEED = 2e10  # multiply-adds per second and core, for estimates of the time of a fit
+_LONG = 90.0  # seconds above which an exact fit warns of its time
 _MOST_COPIES = 4  # copies of a sample, on average, that count as repetition; more mean discrete data
 
 
@@ -50,8 +50,8 @@ class EncodedOutputs:
     space: Space
     Y: np.ndarray  # (n, d), or values (n, m) at points under a sampling; NaN where not observed; not centred
     sampling: Sampling | None
-    coordinates: np.ndarray  # (n, d): Y, or under a sampling what interpolation fills in
-    outside: Any  # (n,), or None: norms of what outputs have beside these coordinates
+    coordinates: np.ndarray  # (n, d): Y, or under a sampling the coordinates of interpolated outputs
+    outside: Any  # (n,) norms of the outputs outside their space, or None
 
     @classmethod
     def from_outputs(cls, space: Space, y):
@@ -84,11 +84,11 @@ class Samples:
     """Samples with a positive weight and an observed output, encoded; outputs are read once."""
 
     recipe: Recipe
-    y: Any  # all outputs given, as read
+    y: Any  # all outputs, as read
     X: Any  # the samples that predictions are made from
-    columns: np.ndarray  # (N,) which of the samples given these are
-    rows: np.ndarray  # (n,) which of them have outputs and count
-    n_samples: int  # how many were given
+    columns: np.ndarray  # (N,) their positions among all samples
+    rows: np.ndarray  # (n,) positions of the samples with an output and a positive weight among all samples
+    n_samples: int  # number of all samples
     weights: np.ndarray  # (n,)
     encoded: EncodedOutputs
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
@@ -101,28 +101,28 @@ class Samples:
 
         X : checked inputs; y : outputs as read; weights : (n,); encoded : outputs of positive weight in their space
         """
-        kept = np.flatnonzero(weights > 0)
-        own = observed_rows(weights[kept], encoded.Y)
-        n, rows = len(weights), kept[own]
-        every = kept if recipe.manifold else rows
+        weighted = np.flatnonzero(weights > 0)
+        observed = observed_rows(weights[weighted], encoded.Y)
+        n, rows = len(weights), weighted[observed]
+        columns = weighted if recipe.manifold else rows
         if recipe.manifold:
             check_graph(recipe, encoded.sampling)
         d, scalars = encoded.coordinates.shape[1], [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
-        recipe = replace(recipe, features=resolve_feature_map(recipe, len(every)))
+        recipe = replace(recipe, features=resolve_feature_map(recipe, len(columns)))
         if recipe.features is None:  # a Cholesky factor beside each K, or what an eigendecomposition works with
-            entries = max(kernels.InputKernel(kernel).value_size(len(every), d) for kernel in scalars)
+            entries = max(kernels.InputKernel(kernel).value_size(len(columns), d) for kernel in scalars)
             copies = entries * (len(recipe.pairs) + (1 if recipe.pairs[0][1] is None else 3))
-            check_memory(len(every), copies=copies / 2 if recipe.precision == "float32" else copies)
-            _warn_long_fit(len(every) * entries**0.5, recipe.pairs[0][1] is not None or len(recipe.pairs) > 1)
+            check_memory(len(columns), copies=copies / 2 if recipe.precision == "float32" else copies)
+            _warn_long_fit(len(columns) * entries**0.5, recipe.pairs[0][1] is not None or len(recipe.pairs) > 1)
         return cls(
             recipe=recipe,
             y=y,
-            X=take_samples(X, every, scalars),
-            columns=every,
+            X=take_samples(X, columns, scalars),
+            columns=columns,
             rows=rows,
             n_samples=n,
             weights=weights[rows],
-            encoded=encoded.take(own) if len(own) < len(kept) else encoded,
+            encoded=encoded.take(observed) if len(observed) < len(weighted) else encoded,
             graph=kernels.check_graph(recipe.graph, n) if recipe.manifold else None,
         )
 
@@ -157,21 +157,20 @@ class Samples:
         """The samples with outputs at these positions, encoded as before; of a graph the same share of others."""
         if len(positions) == len(self.rows):
             return self
-        kept = self.labelled_indices[positions]
+        columns = self.labelled_indices[positions]
         if self.graph is not None:
             others = np.setdiff1d(np.arange(len(self.columns)), self.labelled_indices)
             number = round(len(others) * len(positions) / len(self.rows))
-            kept = np.union1d(kept, others[np.linspace(0, len(others) - 1, number).astype(int)])
+            columns = np.union1d(columns, others[np.linspace(0, len(others) - 1, number).astype(int)])
         rows, weights = self.rows[positions], self.weights[positions]
         encoded = self.encoded.take(positions)
-        if self.measure is None and encoded.coordinates.shape[1] > len(
-            positions
-        ):  # most coordinates belong to other samples
+        is_wide = encoded.coordinates.shape[1] > len(positions)  # most coordinates belong to other samples
+        if self.measure is None and is_wide:
             encoded = EncodedOutputs.from_outputs(self.recipe.space(self.y[rows], weights), self.y[rows])
         return replace(
             self,
-            X=take_samples(self.X, kept, [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]),
-            columns=self.columns[kept],
+            X=take_samples(self.X, columns, [kernels.scalar_kernel(kernel) for kernel, _ in self.recipe.pairs]),
+            columns=self.columns[columns],
             rows=rows,
             weights=weights,
             encoded=encoded,
@@ -261,15 +260,15 @@ def resolve_feature_map(recipe: Recipe, n):
     "auto" is exact up to 5000 samples and for kernels without landmarks. Beyond that the number of landmarks is
     selected by cross-validated errors.
     """
-    given = recipe.features
-    plain = not any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)
-    if isinstance(given, str):
-        return features.Landmarks("auto") if n > LARGEST_EXACT and plain else None
-    if given is not None and not plain:
+    setting = recipe.features
+    is_scalar = not any(kernels.provides_operator(kernel) for kernel, _ in recipe.pairs)
+    if isinstance(setting, str):
+        return features.Landmarks("auto") if n > LARGEST_EXACT and is_scalar else None
+    if setting is not None and not is_scalar:
         raise ValueError(
             "feature_map requires kernels whose values are numbers; set feature_map=None, or give another kernel"
         )
-    return given
+    return setting
 
 
 def _warn_long_fit(n, eigenvectors):
@@ -298,8 +297,8 @@ def take_samples(X, rows, scalars):
     if len(rows) == _num_samples(X):
         return X
     X = _safe_indexing(X, rows)
-    given = any(kernels.is_precomputed(getattr(k, "kernel", k)) for k in scalars)
-    return X[:, rows] if given else X
+    is_gram = any(kernels.is_precomputed(getattr(k, "kernel", k)) for k in scalars)
+    return X[:, rows] if is_gram else X
 
 
 def _is_given(operator) -> bool:
@@ -316,10 +315,10 @@ def kernel_terms(kernel, operator):
         terms = [tuple(term) for term in kernel]
     else:
         terms = [(kernel, operator)]
-    for one, its_operator in terms:
-        one.validate() if hasattr(one, "validate") else kernels.check_kernel(one)
-        if kernels.provides_operator(one) and _is_given(its_operator):
-            raise ValueError(f"operator must be None with kernels.{type(one).__name__}, which brings its own")
+    for scalar, term_operator in terms:
+        scalar.validate() if hasattr(scalar, "validate") else kernels.check_kernel(scalar)
+        if kernels.provides_operator(scalar) and _is_given(term_operator):
+            raise ValueError(f"operator must be None with kernels.{type(scalar).__name__}, which brings its own")
     return terms
 
 

@@ -14,10 +14,10 @@ def check_alpha(alpha, *, automatic=True):
 
 
 def is_searched(alpha) -> bool:
-    """Whether alpha is left to the data; numbers and schedules are not."""
+    """Whether alpha is selected from the data; numbers and schedules are not."""
     return isinstance(alpha, str) and alpha not in SCHEDULES
 
 
 def resolve_schedule(alpha, n):
-    """The number that the name of a schedule stands for with n samples that count; anything else as it is."""
+    """The value of a schedule, given by name, for n samples in use; other settings as they are."""
     return float(n) ** -SCHEDULES[alpha] if isinstance(alpha, str) and alpha in SCHEDULES else alpha

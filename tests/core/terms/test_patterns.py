@@ -338,7 +338,7 @@ def test_who_takes_gaps():
     assert mixed.with_mask(MASK) is mixed is mixed.without_mask()
     assert isinstance(SeparableTerm(K).with_mask(MASK).with_operator(full), SeparableTerm)
     graph = prepare(OperatorKernelRegressor(manifold=0.1, **settings()), X, GAPS)
-    assert not graph.closed_form and not graph.term_at(0.1).takes_mask()
+    assert not graph.closed_form and not graph.weighted_term(0.1).takes_mask()
     assert not prepare(OperatorKernelRegressor(operator="learned", **settings()), X, GAPS).closed_form
 
 
