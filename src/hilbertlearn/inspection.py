@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._utils.linalg import row_norms
 from ._utils.statistics import MAD_TO_DEVIATION
 from ._utils.validation import check_number
+from .data.items import object_array
 from .leave_one_out import loo_residuals
 from .machine.base import KernelMachine
 from .machine.state import State
@@ -286,7 +287,5 @@ def _stretches(state: State, cutoff) -> dict[str, np.ndarray]:
         suffix = "" if dimension == 1 else f"_{k + 1}"
         for name, end in (("start", np.min), ("end", np.max)):
             columns[name + suffix] = np.array([end(rows[:, k]) if len(rows) else np.nan for rows in deviating])
-    points = np.empty(len(deviating), dtype=object)
-    for i, rows in enumerate(deviating):
-        points[i] = np.unique(rows[:, 0]) if dimension == 1 else np.unique(rows, axis=0)
+    points = object_array([np.unique(rows[:, 0]) if dimension == 1 else np.unique(rows, axis=0) for rows in deviating])
     return columns | {"n_points": np.array([len(rows) for rows in points]), "points": points}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .items import is_missing, object_array
 from .times import points_in
 
 _NUMBERS = "biuf"  # kinds of numeric dtypes
@@ -78,9 +79,7 @@ def column_values(column):
 
 def item_values(items):
     """Values (n,) of objects: numbers with NaN for missing values, or the objects with None."""
-    values = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        values[i] = None if is_missing(item) else item
+    values = object_array([None if is_missing(item) else item for item in items])
     known = [item for item in values if item is not None]
     if not known or not all(isinstance(item, (numbers.Real, np.bool_)) for item in known):
         return values
@@ -204,12 +203,6 @@ class FrameForm:
 
 def _is_pandas(y):
     return hasattr(y, "iloc")
-
-
-def is_missing(item):
-    """Whether an item is None, NaN, pandas.NA or pandas.NaT."""
-    nan = isinstance(item, (float, np.floating)) and np.isnan(item)
-    return item is None or nan or type(item).__name__ in ("NAType", "NaTType")  # pandas.NA, pandas.NaT
 
 
 def _as_list(values):

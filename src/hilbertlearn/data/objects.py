@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .frames import integer_dtype, is_framed, is_missing, values_of
+from .frames import integer_dtype, is_framed, values_of
+from .items import is_missing, object_array
 
 _ROWS = 4096  # rows that are compared at a time: memory is linear in it
 NO_LABEL = -1  # label of unlabelled samples in scikit-learn's semi-supervised estimators
@@ -23,10 +24,7 @@ class ObjectList(list):
     """A list that numpy converts to an array of objects: scikit-learn concatenates predictions of folds this way."""
 
     def __array__(self, dtype=None, copy=None):
-        array = np.empty(len(self), dtype=object)
-        for i, item in enumerate(self):  # np.array(self) would open sequences
-            array[i] = item
-        return array
+        return object_array(self)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import re
 
 import numpy as np
 
+from .items import is_missing, object_array
+
 _DAY = np.timedelta64(1, "D")
 _EPOCH = np.datetime64("1970-01-01", "us")  # origin where all dates are missing
 _NUMBER = re.compile(r"(?:(?<![A-Za-z0-9.])-)?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?")
@@ -35,7 +37,7 @@ def as_times(values):
         values = getattr(values, "dt", values).tz_convert(None)
     if not hasattr(values, "__len__"):
         return None
-    array = np.asarray(values) if hasattr(values, "dtype") else _objects(values)
+    array = np.asarray(values) if hasattr(values, "dtype") else object_array(values)
     if array.dtype.kind in "mM":
         return array
     if array.dtype.kind != "O" or array.ndim != 1:
@@ -56,17 +58,9 @@ def as_times(values):
 _MISSING = np.datetime64("NaT")
 
 
-def _objects(values):
-    """An array (n,) of the values as objects."""
-    array = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        array[i] = value
-    return array
-
-
 def _as_time(item):
     """A date or a duration as a numpy scalar, ``_MISSING`` for a missing one; None for other objects."""
-    if item is None or type(item).__name__ in ("NAType", "NaTType") or (isinstance(item, float) and np.isnan(item)):
+    if is_missing(item):
         return _MISSING
     if isinstance(item, (np.datetime64, np.timedelta64)):
         return _MISSING if np.isnat(item) else item

@@ -8,8 +8,9 @@ import reprlib
 import numpy as np
 import scipy.sparse
 
-from ..data.frames import column_values, columns_of, is_frame, is_missing, item_values
+from ..data.frames import column_values, columns_of, is_frame, item_values
 from ..data.functions import has_points
+from ..data.items import is_missing
 
 
 class InputTable:

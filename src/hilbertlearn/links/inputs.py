@@ -12,9 +12,9 @@ from sklearn.utils.validation import _num_samples
 
 from .. import kernels
 from .._utils.naming import unnamed_in_errors
-from ..data.frames import is_missing
 from ..data.graphs import KnownGraph, Pairs, canonical_order, is_networkx, node_attributes, read_known_graph, row_names
 from ..data.graphs.names import as_names
+from ..data.items import is_missing
 from ..machine.inputs import check_inputs
 from ..machine.named_settings import NamedSettings
 from ..metrics import link_roc_auc

@@ -220,15 +220,15 @@ class PrincipalComponents(BaseEstimator):
                 "grid first, or use another basis such as 'bspline'"
             )
         sample_weight = np.ones(len(curves)) if sample_weight is None else sample_weight
-        seen = (sample_weight @ np.isfinite(curves) > 0) & (quadrature > 0)
-        if not seen.any():
+        is_observed = (sample_weight @ np.isfinite(curves) > 0) & (quadrature > 0)
+        if not is_observed.any():
             raise ValueError("PrincipalComponents: no training curve has an observed value; use another basis")
-        root = np.sqrt(quadrature[seen] / quadrature[seen].sum())
-        _, vectors = spectrum(root[:, None] * covariance(curves[:, seen], sample_weight) * root, 1e-12)
+        root = np.sqrt(quadrature[is_observed] / quadrature[is_observed].sum())
+        _, vectors = spectrum(root[:, None] * covariance(curves[:, is_observed], sample_weight) * root, 1e-12)
         atoms = vectors.T[::-1][: self.n_components] / root
         if not len(atoms):  # all curves are equal: any atom represents zero deviations
-            atoms = np.ones((1, seen.sum()))
-        return Atoms(LinearInterpolants(grid[seen], atoms), np.ones(len(atoms)), around_mean=True)
+            atoms = np.ones((1, is_observed.sum()))
+        return Atoms(LinearInterpolants(grid[is_observed], atoms), np.ones(len(atoms)), around_mean=True)
 
 
 class _CallableBasis(BaseEstimator):
@@ -306,8 +306,8 @@ def _filters(name):
             "the wavelet basis needs PyWavelets; install it with: pip install 'hilbertlearn[wavelets]'"
         ) from error
     families = {family: pywt.wavelist(family) for family in ("db", "sym", "coif")}
-    if not any(name in known for known in families.values()):
-        spans = ", ".join(f"{known[0]!r} to {known[-1]!r}" for known in families.values())
+    if not any(name in names for names in families.values()):
+        spans = ", ".join(f"{names[0]!r} to {names[-1]!r}" for names in families.values())
         raise ValueError(f"Wavelet: name must be an orthogonal wavelet of PyWavelets, {spans}, got {name!r}")
     wavelet = pywt.Wavelet(name)
     return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from ...data.frames import column_values, columns_of, is_framed, is_missing
+from ...data.frames import column_values, columns_of, is_framed
 from ...data.functions import IrregularFunctions, as_curves, has_points
 from ...data.graphs import Pairs, is_networkx
+from ...data.items import is_missing
 from .parts import Meter, ReportTable
 from .text import NONE, format_count, format_number, format_percent, join_first
 

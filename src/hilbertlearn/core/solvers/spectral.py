@@ -32,8 +32,8 @@ def solve(problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors
     F = factors.fitted(problem, A)
     history, best = [problem.gap(A, F)], (A, W)
     while history[-1] > tol and len(history) <= _REFINEMENTS:
-        change, more = factors.solve_expanded(problem.zero_missing(Y - c * A - F), c, problem.penalty)
-        A, W = to_float64((A + change).astype(Y.dtype, copy=False)), None if W is None else W + more
+        change, expanded_change = factors.solve_expanded(problem.zero_missing(Y - c * A - F), c, problem.penalty)
+        A, W = to_float64((A + change).astype(Y.dtype, copy=False)), None if W is None else W + expanded_change
         F = factors.fitted(problem, A)
         history.append(problem.gap(A, F))
         if history[-1] == min(history):

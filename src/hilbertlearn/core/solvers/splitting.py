@@ -93,9 +93,9 @@ class _GapHistory:
     def is_due(self, iteration, estimate) -> bool:
         """Whether to compute the gap: the estimate is small enough, the last gap is old, or iterations end."""
         reliable = self._is_reliable(estimate)
-        every = _CHECK_AT_LEAST_EVERY if reliable else _CHECK_AT_ROUNDING_EVERY
+        interval = _CHECK_AT_LEAST_EVERY if reliable else _CHECK_AT_ROUNDING_EVERY
         promising = reliable and estimate <= self._fraction * self.tol
-        return promising or iteration - self._last_check >= every or iteration == self.max_iter
+        return promising or iteration - self._last_check >= interval or iteration == self.max_iter
 
     def record(self, iteration, Z, gap, estimate):
         """Take note of the gap of the iterate Z."""
@@ -162,8 +162,8 @@ def _balance(problem, rho, X, Z, F, W, previous):
 
     Each residual is relative to the terms it consists of: dual variables may be as small as alpha n.
     """
-    x, z, y, f, offset, apart, moved = problem.norms(X, Z, problem.Y, F, W - Z, X - Z, Z - previous)
-    primal_residual, dual_residual = apart * max(y, f, rho * offset), rho * moved * max(x, z)
+    x, z, y, f, offset, distance, change = problem.norms(X, Z, problem.Y, F, W - Z, X - Z, Z - previous)
+    primal_residual, dual_residual = distance * max(y, f, rho * offset), rho * change * max(x, z)
     if max(primal_residual, dual_residual) == 0:
         return 1.0
     factor = float(np.clip(np.sqrt(primal_residual / dual_residual), 0.1, 10)) if dual_residual > 0 else 10.0

@@ -122,7 +122,7 @@ def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, pena
     lam, Q = inputs
     ratios = np.divide.outer(penalties, gamma)  # t = s / gamma
     rotated = T if E is None else T @ E
-    moved = shift if E is None or shift is None else shift @ E
+    rotated_shift = shift if E is None or shift is None else shift @ E
     # parts outside the span of the eigenvectors; exactly zero, not rounding, when these are complete
     outside = None if is_complete else rotated - Q @ coefficients
     ones_outside = 0.0 if is_complete else (root[:, 0] - Q @ ones)[:, None, None]
@@ -138,7 +138,7 @@ def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, pena
         if outside is not None:
             residuals += outside[:, None, :]
         if ones_remainder is not None:
-            residuals -= moved[:, None, :] * (ones_outside + ones_remainder(t))
+            residuals -= rotated_shift[:, None, :] * (ones_outside + ones_remainder(t))
         residuals /= root[:, :, None] * np.maximum(unspanned + remainder(t), _EPS)
         yield from _rotate_back(residuals, E, T, shift, root)
 

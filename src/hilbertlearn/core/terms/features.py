@@ -211,10 +211,10 @@ class FeatureSpectralFactors(Factors):
             out = np.empty((len(block), len(rows), T.shape[1]), dtype=T.dtype)
             for part in slices(len(rows), rows_at_once(len(values), most=_BLOCK)):
                 left_out = rows[part]
-                Q, moved = gram.take(left_out).push(rotation), None if shift is None else shift[left_out]
+                Q, shifts = gram.take(left_out).push(rotation), None if shift is None else shift[left_out]
                 inputs = Spectrum(values, Q)
                 path = loo_residuals_from_spectrum(
-                    inputs, self._gamma, E, T[left_out], moved, root[left_out], block, coefficients, ones, is_complete
+                    inputs, self._gamma, E, T[left_out], shifts, root[left_out], block, coefficients, ones, is_complete
                 )
                 for k, residuals in enumerate(path):
                     out[k, part] = residuals

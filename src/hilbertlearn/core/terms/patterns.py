@@ -105,8 +105,8 @@ class PatternTerm(Term):
     def patterns(self) -> list[MissingPattern]:
         """The patterns in the order of their first columns; columns without observations have none."""
         columns: dict[bytes, list[int]] = {}
-        for j, seen in enumerate(self.mask.T):
-            columns.setdefault(seen.tobytes(), []).append(j)
+        for j, observed in enumerate(self.mask.T):
+            columns.setdefault(observed.tobytes(), []).append(j)
         groups = [MissingPattern(np.flatnonzero(self.mask[:, js[0]]), np.array(js)) for js in columns.values()]
         return [pattern for pattern in groups if len(pattern.rows)]
 
@@ -222,11 +222,11 @@ class PatternFactors(Factors):
         residuals = np.zeros((len(penalties), len(left_out), T.shape[1]))
         use = ONCE if len(penalties) == 1 else PATH
         for number, pattern in enumerate(self.term.patterns):
-            at, moved = pattern.index, None if shift is None else shift[pattern.index]
-            subset, here = _positions(pattern, left_out)
-            paths = self._part(number, use).loo_residuals(T[at], moved, root[pattern.rows], penalties, subset)
+            entries, shifts = pattern.index, None if shift is None else shift[pattern.index]
+            subset, positions = _positions(pattern, left_out)
+            paths = self._part(number, use).loo_residuals(T[entries], shifts, root[pattern.rows], penalties, subset)
             for out, path in zip(residuals, paths, strict=True):
-                out[np.ix_(here, pattern.columns)] = path
+                out[np.ix_(positions, pattern.columns)] = path
         yield from residuals
 
     def loo_changes(self, G, residuals, shift, root, penalty, rows=None):
@@ -234,12 +234,12 @@ class PatternFactors(Factors):
         left_out = np.arange(len(root)) if rows is None else np.asarray(rows)
         out = np.zeros((len(G), len(left_out), residuals.shape[1]))
         for number, pattern in enumerate(self.term.patterns):
-            at, moved = pattern.index, None if shift is None else shift[pattern.index]
-            subset, here = _positions(pattern, left_out)
+            entries, shifts = pattern.index, None if shift is None else shift[pattern.index]
+            subset, positions = _positions(pattern, left_out)
             values = self.term.prediction_values(pattern, G)
             part = self._part(number, ITERATIONS)
-            change = part.loo_changes(values, residuals[at], moved, root[pattern.rows], penalty, subset)
-            out[:, here[:, None], pattern.columns] = change
+            change = part.loo_changes(values, residuals[entries], shifts, root[pattern.rows], penalty, subset)
+            out[:, positions[:, None], pattern.columns] = change
         return out
 
     def pairwise_loo_residuals(self, T, shifts, root, penalty, rows):
@@ -247,7 +247,7 @@ class PatternFactors(Factors):
         rows = np.asarray(rows)
         out = np.full((len(rows), *T.shape), np.nan)
         for number, pattern in enumerate(self.term.patterns):
-            at, roots, columns = pattern.index, root[pattern.rows], pattern.columns
+            entries, roots, columns = pattern.index, root[pattern.rows], pattern.columns
             part = self._part(number, ITERATIONS)
             inside = np.isin(rows, pattern.rows)
             # together with a sample that is missing here, the shift is that of j alone
@@ -256,13 +256,13 @@ class PatternFactors(Factors):
                 if not len(first):
                     continue
                 cube = np.ix_(first, pattern.rows, columns)
-                moved = None if shifts is None else shifts[cube]
+                cube_shifts = None if shifts is None else shifts[cube]
                 if is_observed:
                     places = np.searchsorted(pattern.rows, rows[first])
-                    out[cube] = part.pairwise_loo_residuals(T[at], moved, roots, penalty, places)
+                    out[cube] = part.pairwise_loo_residuals(T[entries], cube_shifts, roots, penalty, places)
                 else:
-                    alone = None if moved is None else moved[0]
-                    (residuals,) = part.loo_residuals(T[at], alone, roots, np.array([penalty]))
+                    alone = None if cube_shifts is None else cube_shifts[0]
+                    (residuals,) = part.loo_residuals(T[entries], alone, roots, np.array([penalty]))
                     out[cube] = residuals
         return out
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ..frames import numbers_of, points_of
+from ..items import object_array
 from ..times import as_date, as_times, change_origin, date_text, days, first_date, read_points
 from .bases import atom_values, check_basis, evaluate_expansion, fit_coefficients, gauss_quadrature, is_expansion
 from .points import as_axes, check_grids, check_inside, interpolate_observed, read_axes, same_points
@@ -91,10 +92,7 @@ class IrregularFunctions:
 
     def __array__(self, dtype=None, copy=None):
         """Single curves as objects: scikit-learn concatenates predictions of folds in this form."""
-        out = np.empty(len(self), dtype=object)
-        for i in range(len(self)):
-            out[i] = self[i]
-        return out
+        return object_array([self[i] for i in range(len(self))])
 
     def __getitem__(self, key):
         """Curves by an index, a slice, indices or a mask; the domain stays."""

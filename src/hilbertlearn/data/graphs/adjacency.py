@@ -12,7 +12,7 @@ import scipy.sparse.csgraph
 from sklearn.utils import column_or_1d
 
 from ..._utils.validation import SYMMETRY_TOLERANCE, check_number, warn
-from ..frames import is_missing
+from ..items import is_missing
 
 _WEAKEST = 1e-100  # smallest weight relative to the largest; squares of smaller weights would underflow
 

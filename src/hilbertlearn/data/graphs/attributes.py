@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from ..frames import is_missing
+from ..items import is_missing
 from ..objects import as_numbers
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 
-from ..frames import column_values, columns_of, is_frame, is_missing
+from ..frames import column_values, columns_of, is_frame
+from ..items import is_missing
 from .adjacency import check_finite
 from .names import abbreviate, as_names, find_positions, sort_names
 

@@ -8,6 +8,8 @@ from collections import Counter
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from ..items import object_array
+
 _SHOWN = 3  # names in an error message
 
 
@@ -19,16 +21,14 @@ def as_names(items, name):
     items = list(items)
     if items and all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in set(map(type, items))):
         return np.array(items, dtype=np.int64)
-    names = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):  # np.array(items) would open tuples
+    for item in items:
         try:
             hash(item)
         except TypeError:
             raise ValueError(
                 f"{name} has a node {item!r}, which cannot be hashed; give names that are numbers, text or tuples"
             ) from None
-        names[i] = item
-    return names
+    return object_array(items)
 
 
 def row_names(X):

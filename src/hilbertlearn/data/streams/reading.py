@@ -33,9 +33,9 @@ def as_source(X, y=None, sample_weight=None) -> Source:
     if isinstance(X, (str, os.PathLike)):
         return _from_path(X, y, sample_weight)
     if y is not None or sample_weight is not None:
-        given = "y" if y is not None else "sample_weight"
+        name = "y" if y is not None else "sample_weight"
         raise ValueError(
-            f"{given} must be None where X is a source of batches, which bring it with them; give from_arrays(X, y, "
+            f"{name} must be None where X is a source of batches, which bring it with them; give from_arrays(X, y, "
             "sample_weight) of hilbertlearn.streams"
         )
     return X if isinstance(X, Source) else from_batches(X)
