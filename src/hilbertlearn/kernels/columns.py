@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from .._utils.validation import check_choice, check_number
 from ..data.frames import is_frame, is_framed, values_of
@@ -271,12 +271,13 @@ class ColumnPart:
 
 
 @dataclass(frozen=True)
-class ResolvedColumns(BandwidthMixin):
+class ResolvedColumns:
     """``Columns`` with numbers for all settings, as a fitted model keeps it."""
 
     parts: tuple[ColumnPart, ...]
     combine: str
     reads_columns = accepts_missing = selects_by_name = True
+    rate_setting = BandwidthMixin.rate_setting
 
     @property
     def gamma(self):
@@ -363,26 +364,10 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
         check_choice(self.combine, "CategoricalKernel: combine", ("product", "mean"))
         check_number(self.gamma, "CategoricalKernel: gamma", choices=RATE_RULES)
 
-    def resolve(self, X, sample_weight=None):
-        """Return the kernel with a number for gamma.
-
-        Parameters
-        ----------
-        X : data frame, series, list or array of shape (n,) or (n, k)
-            Training inputs.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-
-        Returns
-        -------
-        kernel : CategoricalKernel
-            The same settings with a number for gamma.
-        """
+    def _resolved_rate(self, X, sample_weight):
         self.validate()
         gamma = self.initial_rate()
-        if isinstance(gamma, str):
-            gamma = self._median_rate(_categories(X), sample_weight)
-        return clone(self).set_params(gamma=float(gamma))
+        return self._median_rate(_categories(X), sample_weight) if isinstance(gamma, str) else float(gamma)
 
     def _median_rate(self, columns, sample_weight):
         """1 / median number of columns that differ, over pairs of different samples."""

@@ -22,7 +22,7 @@ from .._utils.linalg import to_float64
 from .._utils.statistics import weighted_quantile
 from .._utils.validation import check_choice, check_number, check_symmetric_psd, warn
 from .ranks import evenly_spread_rows
-from .stationary import MATERN, OVERFLOW, BandwidthMixin, distances, profile
+from .stationary import MATERN, OVERFLOW, distances, profile
 from .tiles import fill_tiles
 
 PRECOMPUTED, TANIMOTO = "precomputed", "tanimoto"
@@ -260,12 +260,12 @@ class InputKernel:
     def rate(self):
         """The gamma of a named kernel, or the corresponding setting of a kernel object; None if there is none."""
         kernel = self.kernel
-        value = getattr(kernel, kernel.rate_setting[0]) if isinstance(kernel, BandwidthMixin) else self.gamma
+        value = getattr(kernel, kernel.rate_setting[0]) if hasattr(kernel, "rate_setting") else self.gamma
         return None if isinstance(value, str) else value  # a name such as "auto" remains where the kernel ignores gamma
 
     def with_rate(self, factor) -> InputKernel:
         """Return the kernel with its rate multiplied by factor."""
-        if isinstance(self.kernel, BandwidthMixin):
+        if hasattr(self.kernel, "with_rate"):
             return replace(self, kernel=self.kernel.with_rate(factor))
         return replace(self, gamma=None if self.gamma is None else self.gamma * float(factor))
 

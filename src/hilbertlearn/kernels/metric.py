@@ -93,24 +93,10 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         check_number(self.gamma, "MetricKernel: gamma", choices=GAMMA_RULES)
         self._metric_array()
 
-    def resolve(self, X, sample_weight=None):
-        """Return the kernel with a number for gamma, by the rule for rbf in the metric.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p)
-            Training inputs.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-
-        Returns
-        -------
-        kernel : MetricKernel
-            The same metric and a number for gamma.
-        """
+    def _resolved_rate(self, X, sample_weight):
         self.validate()
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        return clone(self).set_params(gamma=resolve_gamma("rbf", self.initial_rate(), self.transform(X), weights))
+        return resolve_gamma("rbf", self.initial_rate(), self.transform(X), weights)
 
     def transform(self, X):
         """Map inputs to rows whose Euclidean distances are those of the metric.

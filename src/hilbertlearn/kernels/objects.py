@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import cosine_similarity
 
 from .._utils.naming import unnamed_in_errors
@@ -154,25 +154,11 @@ class NamedKernel(BandwidthMixin, BaseEstimator):
         """Whether gamma is selected by leave-one-out errors."""
         return super().rate_is_searched and has_gamma(self.name)
 
-    def resolve(self, X, sample_weight=None):
-        """Return the kernel with a number for gamma.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p)
-            Training inputs.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-
-        Returns
-        -------
-        kernel : NamedKernel
-            The same settings with a number for gamma.
-        """
+    def _resolved_rate(self, X, sample_weight):
         check_kernel(self.name)
         check_number(self.gamma, "gamma", choices=GAMMA_RULES)
         gamma = self.rate_start if self.gamma == "auto" else self.gamma
-        return clone(self).set_params(gamma=resolve_gamma(self.name, gamma, _rows(X), sample_weight))
+        return resolve_gamma(self.name, gamma, _rows(X), sample_weight)
 
     def __call__(self, X, Z):
         self.check_resolved()
@@ -234,24 +220,9 @@ class Matern(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
         check_nu(self.nu, "Matern: nu")
         check_number(self.gamma, "Matern: gamma", choices=GAMMA_RULES)
 
-    def resolve(self, X, sample_weight=None):
-        """Return the kernel with a number for gamma.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, p)
-            Training inputs.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-
-        Returns
-        -------
-        kernel : Matern
-            The same settings with a number for gamma.
-        """
+    def _resolved_rate(self, X, sample_weight):
         self.validate()
-        gamma = resolve_gamma("rbf", self.initial_rate(), _rows(X, "Matern: X must be"), sample_weight)
-        return clone(self).set_params(gamma=gamma)
+        return resolve_gamma("rbf", self.initial_rate(), _rows(X, "Matern: X must be"), sample_weight)
 
     def __call__(self, X, Z):
         self.validate()
@@ -347,23 +318,9 @@ class TanimotoGaussian(UnitDiagonalMixin, BandwidthMixin, BaseEstimator):
     def __init__(self, gamma=1.0):
         self.gamma = gamma
 
-    def resolve(self, X, sample_weight=None):
-        """Return the kernel with a number for gamma.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n, bits)
-            Training inputs.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-
-        Returns
-        -------
-        kernel : TanimotoGaussian
-            The same settings with a number for gamma.
-        """
+    def _resolved_rate(self, X, sample_weight):
         check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",))
-        return clone(self).set_params(gamma=self.initial_rate())
+        return self.initial_rate()
 
     def __call__(self, X, Z):
         check_number(self.gamma, "TanimotoGaussian: gamma", choices=("auto",))

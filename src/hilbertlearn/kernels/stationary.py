@@ -75,8 +75,35 @@ class BandwidthMixin:
         return isinstance(value, str) and value == "auto"
 
     def initial_rate(self):
-        """The value of the setting, or ``rate_start`` if it is "auto"."""
+        """Return the value with which a search starts.
+
+        Returns
+        -------
+        rate : float or str
+            The setting, or ``rate_start`` if it is "auto".
+        """
         return self.rate_start if self.rate_is_searched else getattr(self, self.rate_setting[0])
+
+    def resolve(self, X, sample_weight=None):
+        """Return the kernel with a number for its rate.
+
+        Parameters
+        ----------
+        X : inputs of the kernel
+            Training inputs, of n samples.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        kernel : object of the same class
+            The same settings, with a number for the rate.
+        """
+        return clone(self).set_params(**{self.rate_setting[0]: self._resolved_rate(X, sample_weight)})
+
+    def _resolved_rate(self, X, sample_weight):
+        """Compute the setting as a number from training inputs X and their weights (n,) or None."""
+        raise NotImplementedError
 
     def check_resolved(self):
         """Raise an error if the setting is a rule and not a number yet."""

@@ -11,7 +11,7 @@ points.
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from .._utils.validation import check_number
 from .gram import resolve_gamma
@@ -134,25 +134,9 @@ class HelmholtzKernel(BandwidthMixin, OperatorValuedKernel):
         if check_number(self.share, f"{name}: share", strict=False) > 1:
             raise ValueError(f"{name}: share must be in [0, 1], got {self.share!r}")
 
-    def resolve(self, X, sample_weight=None):
-        """Return the kernel with a number for gamma.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            Training points.
-        sample_weight : array of shape (n,), default=None
-            Weights of the samples; None for ones.
-
-        Returns
-        -------
-        kernel : object of the same class
-            The same settings with a number for gamma.
-        """
+    def _resolved_rate(self, X, sample_weight):
         self.validate()
-        return clone(self).set_params(
-            gamma=resolve_gamma("rbf", self.initial_rate(), self._points(X, "X"), sample_weight)
-        )
+        return resolve_gamma("rbf", self.initial_rate(), self._points(X, "X"), sample_weight)
 
     def function(self, X, Z):
         """Compute the blocks between points.

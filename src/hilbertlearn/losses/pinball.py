@@ -180,7 +180,13 @@ class NonCrossingPinball(Pinball):
         self.observed = observed
 
     def without_order(self) -> Pinball:
-        """The pinball loss without the constraint."""
+        """Return the pinball loss without the constraint.
+
+        Returns
+        -------
+        loss : Pinball
+            The loss with the same levels.
+        """
         return Pinball(self.levels)
 
     def _by_level(self, A):
@@ -235,7 +241,18 @@ class NonCrossingPinball(Pinball):
         return super().saturated(A, measure) & np.repeat(self.observed, len(self.taus), axis=1)
 
     def increasing_row(self, d):
-        """Values (d,) that increase from level to level, from -1 to 1 for each output."""
+        """Compute values that increase from level to level.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        row : array of shape (d,)
+            Values from -1 to 1 for each output.
+        """
         number = len(self.taus)
         return np.tile(np.linspace(-1.0, 1.0, number) if number > 1 else np.zeros(1), d // number)
 
