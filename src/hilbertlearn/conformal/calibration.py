@@ -27,14 +27,16 @@ from .scores import Score
 class Calibration:
     """Models without the calibration samples, and a score of these samples.
 
-    Queries have weights (m,) where the law of the inputs has shifted; None gives all samples the same weight.
+    Queries have weights (m,) where the law of the inputs has shifted or samples have groups; None gives all samples the
+    same weight.
     """
 
     models: RowModels
     score: Score
     outputs: RowOutputs | IrregularOutputs  # of the calibration samples
-    weights: np.ndarray  # (n,) of the calibration samples, used where queries have weights
+    weights: np.ndarray  # (n,) of the calibration samples, used where queries have weights or samples have groups
     level: float
+    has_groups: bool = False  # whether groups are the exchangeable units: a query then has the weight of one
 
     @cached_property
     def scores(self):
@@ -61,9 +63,12 @@ class Calibration:
     @property
     def coverage(self) -> float:
         """Share of the calibration samples whose score is at most the bound of the sets."""
-        scores = np.sort(self.scores[~np.isnan(self.scores)])
-        n = len(scores)
-        return float(np.mean(scores <= scores[min(int(rank(self.level, n)), n) - 1])) if n else 1.0
+        scored = ~np.isnan(self.scores)
+        scores, weights = self.scores[scored], self.weights[scored] if self.has_groups else np.ones(scored.sum())
+        if not len(scores):
+            return 1.0
+        bound = upper_ends(scores[None, :, None], self.level, weights, np.ones(1))[0, 0]
+        return float(np.average(scores <= min(bound, scores.max()), weights=weights))
 
     @cached_property
     def residuals(self):

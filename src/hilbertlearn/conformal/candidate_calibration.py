@@ -40,10 +40,11 @@ class CandidateCalibration:
     models: ObjectModels
     objective: OutputObjective  # of the model for point predictions
     score: CandidateScore
-    weights: np.ndarray  # (n,) of the calibration samples, used where queries have weights
+    weights: np.ndarray  # (n,) of the calibration samples, used where queries have weights or samples have groups
     level: float
     candidates: Any = None  # default candidates, None where outputs cannot be listed
     lists: list | None = None  # (n,) candidates of each calibration sample
+    has_groups: bool = False  # whether groups are the exchangeable units: a query then has the weight of one
 
     @property
     def rules(self):

@@ -36,7 +36,7 @@ class LinkSets(OutputSets):
         method = "cv+" if settings.method == "auto" else settings.method
         splits = split_pairs(pairs, linked, method, settings.cv, settings.calibration, settings.random_state)
         n_links = sum(int(linked[test].sum()) for _, test in splits)
-        check_enough(n_links, settings.level, method, "links")
+        check_enough(n_links, "links", settings.level, method)
         models = fit_link_models(estimator, pairs, linked, splits, n_jobs=settings.n_jobs, progress=settings.progress)
         if method == "split":
             (predictor,) = models.models

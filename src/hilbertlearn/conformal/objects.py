@@ -20,7 +20,7 @@ from .object_models import (
     object_refits,
 )
 from .output_sets import OutputSets
-from .samples import ObjectData, check_weights
+from .samples import ObjectData, default_query_weights
 from .settings import ConformalSettings
 from .wrapped import ObjectMachine, fit_model
 
@@ -64,7 +64,8 @@ class ObjectSets(OutputSets):
             models=models,
             objective=OutputObjective(machine, kind),
             score=score,
-            weights=data.weights[models.rows],
+            weights=data.calibration_weights(models.rows),
+            has_groups=data.groups is not None,
             level=settings.level,
             candidates=candidates,
             lists=None if lists is None else [lists[i] for i in models.rows],
@@ -82,7 +83,8 @@ class ObjectSets(OutputSets):
     def predict_set(self, X=None, candidates=None, candidates_per_query=None, sample_weight=None, allow_empty=False):
         if X is None:
             raise ValueError("X: sets of objects are for inputs; give X")
-        X, query_weights = indexable(X)[0], check_weights(sample_weight, _num_samples(X))
+        X = indexable(X)[0]
+        query_weights = default_query_weights(sample_weight, _num_samples(X), self.calibration.has_groups)
         return self.calibration.predict(X, candidates, candidates_per_query, query_weights, allow_empty)
 
 

@@ -190,7 +190,8 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
             to its last step; with metadata routing enabled they go where the estimator requests them,
             ``estimator.set_fit_request(sample_weight=True)``.
         groups : (n,) array, default=None
-            Samples of one group are left out together.
+            Samples of one group are left out together. The guarantee is for a sample of a new group: groups are the
+            exchangeable units, each counts once, and sets are infinite where there are too few of them.
         candidates_per_query : list of n collections, default=None
             For a ``StructuredPredictor``: the candidates of each sample, its output among them, where queries will have
             their own candidates too; see ``predict_set``.

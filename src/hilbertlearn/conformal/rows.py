@@ -18,7 +18,7 @@ from .output_form import OutputForm
 from .output_sets import OutputSets, refuse_candidates
 from .regions import Band, Box, Ellipsoid, Region
 from .row_models import RowModels, fit_row_refits, row_jackknife
-from .samples import RowData, check_has_outputs, check_weights
+from .samples import RowData, check_has_outputs, default_query_weights
 from .scores import Mahalanobis, Score, as_score, output_units
 from .settings import ConformalSettings
 from .wrapped import ClosedFormMachine, fit_model, fit_with_parts, grid_setting, is_robust
@@ -67,7 +67,12 @@ class RowSets(OutputSets):
             estimator=estimator,
             columns=columns,
             calibration=cls.calibration_class(
-                models, score, data.outputs[models.rows], data.weights[models.rows], settings.level
+                models,
+                score,
+                data.outputs[models.rows],
+                data.calibration_weights(models.rows),
+                settings.level,
+                data.groups is not None,
             ),
             method=method,
             closed_form=full.machine is not None,
@@ -89,9 +94,9 @@ class RowSets(OutputSets):
         return self.calibration.coverage
 
     def predict_interval(self, X, sample_weight=None):
-        X, query_weights = indexable(X)[0], check_weights(sample_weight, _num_samples(X))
+        X, query_weights = indexable(X)[0], self._query_weights(X, sample_weight)
         lower, upper = self.calibration.intervals(X, query_weights)
-        _warn_infinite(upper, query_weights)
+        _warn_infinite(upper, sample_weight)
         return np.stack([self.form.array(lower), self.form.array(upper)], axis=-1)
 
     def predict_region(self, X, sample_weight=None) -> Region:
@@ -104,10 +109,14 @@ class RowSets(OutputSets):
         return self._region(Band, X, sample_weight, grid=grid)
 
     def _region(self, region, X, sample_weight, **options):
-        X, query_weights = indexable(X)[0], check_weights(sample_weight, _num_samples(X))
+        X, query_weights = indexable(X)[0], self._query_weights(X, sample_weight)
         sets = region.from_calibration(self.calibration, X, self.form, query_weights, **options)
-        _warn_infinite(sets.ends[1], query_weights)
+        _warn_infinite(sets.ends[1], sample_weight)
         return sets
+
+    def _query_weights(self, X, sample_weight):
+        """Weights of the queries: as given, ones with groups, None for the plain rank of samples."""
+        return default_query_weights(sample_weight, _num_samples(X), self.calibration.has_groups)
 
 
 @dataclass(frozen=True)
@@ -146,8 +155,8 @@ class ScaleLearner:
         return self.curves.smooth(scale) if self.curves is not None and self.score.smooth else scale
 
 
-def _warn_infinite(upper, query_weights):
-    if query_weights is None and np.isinf(upper).any():
+def _warn_infinite(upper, sample_weight):
+    if sample_weight is None and np.isinf(upper).any():
         warn(
             "some outputs were observed in too few samples for the level, or in none: their intervals are "
             "infinite; lower the level, or add samples that observe these outputs"

@@ -36,6 +36,23 @@ class CalibrationData:
         """Sample weights (N,), ones by default."""
         return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
 
+    def calibration_weights(self, rows):
+        """Weights of the samples at these positions in the calibration.
+
+        With groups each sample has its weight over the size of its group: a group counts as one sample, because a query
+        comes from a new group (hierarchical conformal prediction, Lee, Barber and Willett 2023).
+        """
+        if self.groups is None:
+            return self.weights[rows]
+        _, group, sizes = np.unique(self.groups[rows], return_inverse=True, return_counts=True)
+        return self.weights[rows] / sizes[group]
+
+    def calibration_size(self, rows) -> tuple[int, str]:
+        """Number of exchangeable units among the samples at these positions, and their name: samples, or groups."""
+        if self.groups is None:
+            return len(rows), "samples"
+        return len(np.unique(self.groups[rows])), "groups"
+
     def outputs_for(self, estimator, rows):
         """Outputs of some samples, as ``estimator.fit`` takes them."""
         return _safe_indexing(self.y, rows)
@@ -101,6 +118,12 @@ def _check_samples(X, is_observed, sample_weight, groups) -> dict:
             raise ValueError(f"groups must have one entry a sample, got {len(groups)} for {n}")
     rows = np.flatnonzero(is_observed if weights is None else is_observed & (weights > 0))
     return {"sample_weight": weights, "rows": rows, "groups": groups}
+
+
+def default_query_weights(sample_weight, n, has_groups):
+    """Checked weights (n,) of queries; without any, ones if groups are the exchangeable units and None otherwise."""
+    weights = check_weights(sample_weight, n)
+    return np.ones(n) if weights is None and has_groups else weights
 
 
 def check_weights(sample_weight, n):

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._utils.progress import Progress
 from .._utils.validation import check_choice
 from .levels import check_level
@@ -60,7 +62,7 @@ class ConformalSettings:
             method = "split"
         elif method == "auto" and (self.cv is not None or data.groups is not None or n > _CLOSED_FORM_UP_TO):
             method = "cv+"
-        check_enough(n, self.level, method)
+        check_enough(*data.calibration_size(data.rows), self.level, method)
         return method
 
     def splits(self, method, data: CalibrationData):
@@ -71,7 +73,8 @@ class ConformalSettings:
             splits = leave_one_out_splits(data)
         else:
             splits = cross_validation_splits(data, self.cv, self.random_state)
-        check_enough(sum(len(test) for _, test in splits), self.level, method)
+        tested = np.concatenate([test for _, test in splits]) if splits else data.rows[:0]
+        check_enough(*data.calibration_size(tested), self.level, method)
         return splits
 
     @contextmanager

@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import _safe_indexing
 
-from .._utils.validation import check_number
+from .._utils.validation import check_number, warn
 from .levels import samples_needed
 from .samples import CalibrationData
 
@@ -97,12 +97,20 @@ def _positions(data: CalibrationData, cv):
     return [part for part in parts if len(part[1])]
 
 
-def check_enough(n, level, method, unit="samples"):
-    """Raise where the calibration samples are so few that every set would be the whole output space."""
+def check_enough(n, unit, level, method):
+    """Raise where the calibration samples are so few that every set is the whole output space; warn for groups.
+
+    n, unit : number of exchangeable units of calibration, "samples", "groups" or "links"
+    """
     needed = samples_needed(level)
     if not n:
         raise ValueError(f"y: no {unit} with an observed output for calibration; give some whose output is known")
-    if n < needed:
+    if n < needed and unit == "groups":
+        warn(
+            f"level={level:g} needs at least {needed} groups for calibration, {method} has {n}: all sets are infinite; "
+            f"lower level to {n / (n + 1):.3g} or below, or give more groups"
+        )
+    elif n < needed:
         remedy = "raise calibration, or use method='cv+'" if method == "split" else f"give more {unit}"
         raise ValueError(
             f"level={level:g} needs at least {needed} {unit} for calibration, {method} has {n}; lower level to "
