@@ -106,6 +106,13 @@ def with_tags_of(wrapped, tags):
     return tags
 
 
+def copy_feature_names(fitted, wrapper):
+    """Set ``n_features_in_`` and ``feature_names_in_`` of a wrapper, where the fitted estimator has them."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(fitted, name):
+            setattr(wrapper, name, getattr(fitted, name))
+
+
 def routing_enabled() -> bool:
     """Whether scikit-learn's metadata routing is enabled."""
     return bool(get_config().get("enable_metadata_routing", False))

@@ -39,7 +39,18 @@ class CandidateScore(BaseEstimator, ABC):
 
     @abstractmethod
     def __call__(self, objective):
-        """Scores (..., c) from the objective (..., c) at the distinct candidates of each query."""
+        """Compute scores of candidates.
+
+        Parameters
+        ----------
+        objective : (..., c) array
+            The objective at the distinct candidates of each query.
+
+        Returns
+        -------
+        scores : (..., c) array
+            The smaller the better.
+        """
 
 
 class Objective(CandidateScore):

@@ -40,10 +40,14 @@ class CandidateSets(Sequence):
 
     Attributes
     ----------
-    sets : list of m collections of outputs, best first
-    indices : list of m arrays, where the members are among the candidates
-    p_values : list of m arrays, of each member
-    sizes : (m,) numbers of members
+    sets : list of m collections of outputs
+        Members of each set, best first.
+    indices : list of m arrays of int
+        Positions of the members among the candidates.
+    p_values : list of m arrays of float
+        P-value of each member.
+    sizes : (m,) array
+        Numbers of members.
 
     References
     ----------
@@ -102,7 +106,8 @@ class CandidateSets(Sequence):
 
         Parameters
         ----------
-        y : outputs, one for each query, in the form of the training outputs
+        y : collection of m outputs
+            One for each query, in the form of the training outputs.
 
         Returns
         -------
@@ -144,9 +149,12 @@ class Balls:
 
     Attributes
     ----------
-    center : predictions of the m queries, in the form of the outputs
-    radius : (m,) in units of the loss
-    sizes : (m,) numbers of outputs in each, where they can be counted
+    center : collection of m outputs
+        Predictions, in the form of the training outputs.
+    radius : (m,) array
+        In units of the loss.
+    sizes : (m,) array
+        Numbers of outputs in the balls, NaN where they are not known.
 
     References
     ----------
@@ -186,7 +194,8 @@ class Balls:
         models : ObjectModels
         objective : OutputObjective
             Of the model for point predictions.
-        X : inputs of m queries
+        X : array-like of length m
+            Inputs of the queries.
         scores : (n,) array
             Losses of the calibration samples.
         level : float
@@ -223,7 +232,8 @@ class Balls:
 
         Parameters
         ----------
-        y : outputs, one for each query, in the form of the training outputs
+        y : collection of m outputs
+            One for each query, in the form of the training outputs.
 
         Returns
         -------

@@ -18,10 +18,14 @@ class PartnerSets(Sequence):
 
     Attributes
     ----------
-    nodes : (m,) names of the queried nodes
-    sets : list of m arrays of names, best first
-    p_values : list of m arrays, of each partner
-    sizes : (m,) numbers of partners
+    nodes : (m,) array
+        Names of the queried nodes.
+    sets : list of m arrays
+        Names of the partners of each node, best first.
+    p_values : list of m arrays of float
+        P-value of each partner.
+    sizes : (m,) array of int
+        Numbers of partners.
 
     References
     ----------
@@ -85,7 +89,8 @@ class PartnerSets(Sequence):
 
         Parameters
         ----------
-        pairs : ``graphs.Pairs`` of nodes of fit, or a list of tuples (node, partner) of names
+        pairs : graphs.Pairs or list of k tuples
+            Pairs of nodes of fit, or names (node, partner).
 
         Returns
         -------

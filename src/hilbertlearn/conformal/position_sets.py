@@ -19,9 +19,12 @@ class PositionSets(Sequence):
 
     Attributes
     ----------
-    sets : list of m arrays of positions, best first
-    p_values : list of m arrays, of each member
-    sizes : (m,) numbers of members
+    sets : list of m arrays of int
+        Positions of the members of each set, best first.
+    p_values : list of m arrays of float
+        P-value of each member.
+    sizes : (m,) array of int
+        Numbers of members.
 
     References
     ----------
@@ -52,7 +55,8 @@ class PositionSets(Sequence):
 
         Parameters
         ----------
-        positions : (m,) array of int, one for each query
+        positions : (m,) array of int
+            Position of a candidate of each query.
 
         Returns
         -------

@@ -9,7 +9,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.fitting import available_if_checked, router_to, routing_enabled, store, transactional, with_tags_of
+from .._utils.fitting import (
+    available_if_checked,
+    copy_feature_names,
+    router_to,
+    routing_enabled,
+    store,
+    transactional,
+    with_tags_of,
+)
 from .._utils.summary import SummaryItems, SummaryMixin
 from ..data.frames import check_collected
 from ..vector import OperatorKernelRegressor
@@ -114,11 +122,16 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
     Attributes
     ----------
-    estimator_ : the fitted estimator behind ``predict``: of all samples, for "split" of the training part
-    method_ : the method in use
-    closed_form_ : whether leave-one-out models came from a closed form
-    n_calibration_ : number of calibration samples, or links
-    sets_ : the fitted strategy, a ``conformal.output_sets.OutputSets``
+    estimator_ : estimator
+        The fitted estimator behind ``predict``: fitted to all samples, for "split" to the training part.
+    method_ : {"jackknife+", "cv+", "split"}
+        The method in use.
+    closed_form_ : bool
+        Whether leave-one-out models came from a closed form.
+    n_calibration_ : int
+        Number of calibration samples, or links.
+    sets_ : conformal.output_sets.OutputSets
+        The fitted strategy.
 
     References
     ----------
@@ -178,12 +191,13 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : inputs
-            As the estimator takes them; they can be indexed by rows.
-        y : outputs, default=None
-            (n,) numbers, (n, d) vectors, (n, m), (n, m, p) or (n, m_1, m_2) functions on a grid, a data frame,
-            ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis; objects of a ``StructuredPredictor``; the
-            graph of a ``LinkPredictor``, None with ``graphs.Pairs``. NaN means not observed, if the estimator takes it.
+        X : array-like of length n
+            Inputs as the estimator takes them; they can be indexed by rows.
+        y : array-like of length n or graph, default=None
+            Outputs: (n,) numbers, (n, d) vectors, (n, m), (n, m, p) or (n, m_1, m_2) functions on a grid, a data
+            frame, ``IrregularFunctions``, a FDataGrid, FDataIrregular or FDataBasis; objects of a
+            ``StructuredPredictor``; the graph of a ``LinkPredictor``, None with ``graphs.Pairs``. NaN means not
+            observed, if the estimator accepts it.
         sample_weight : (n,) array, default=None
             Non-negative weights of the loss; samples of weight 0 are dropped. For a known shift of the inputs they are
             ratios of densities, of the queries' law to the samples'; see ``predict_interval``. A pipeline passes them
@@ -211,9 +225,7 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
         )
         self.estimator_, self.method_ = self.sets_.estimator, self.sets_.method
         self.closed_form_, self.n_calibration_ = self.sets_.closed_form, self.sets_.n_calibration
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
+        copy_feature_names(self.estimator_, self)
 
     def summary_items(self) -> SummaryItems:
         """Level, method and calibration samples; then the items of the estimator."""
@@ -256,12 +268,15 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : inputs
-        **options : options of its ``predict``, for example ``candidates``
+        X : array-like of length m
+            Inputs.
+        **options : dict
+            Options of its ``predict``, for example ``candidates``.
 
         Returns
         -------
-        y : predictions in the form of the training outputs
+        y : array-like of length m
+            Predictions in the form of the training outputs.
         """
         return self._fitted().predict(X, **options)
 
@@ -271,7 +286,8 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : inputs
+        X : array-like of length m
+            Inputs.
         sample_weight : (m,) array, default=None
             Weights of the queries, for a known shift of the inputs (Tibshirani et al. 2019): ratios of densities, in
             the units of those given to ``fit``, which then count in the calibration too. None gives all calibration
@@ -291,7 +307,8 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : inputs
+        X : array-like of length m
+            Inputs.
         sample_weight : (m,) array, default=None
             As in ``predict_interval``.
 
@@ -312,10 +329,11 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : inputs
+        X : array-like of length m
+            Inputs.
         sample_weight : (m,) array, default=None
             As in ``predict_interval``.
-        grid : (m,) array or tuple of arrays, default=None
+        grid : (n_points,) array or tuple of arrays, default=None
             Increasing points, for several variables a tuple of them; None is the training grid. Predictions and scales
             are interpolated linearly.
 
@@ -341,9 +359,9 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : inputs, default=None
-            For links: features of new nodes, for partners among the known ones; or None for the nodes of fit, for
-            partners by hidden pairs, or if there is none, by pairs without a link.
+        X : array-like of length m, default=None
+            Inputs. For links: features of new nodes, whose partners are known nodes. None is for nodes of fit, whose
+            partners come from hidden pairs, or, if there is none, from pairs without a link.
         candidates : collection of outputs, default=None
             The same for all queries. An output that is no candidate is in no set: the event "a new output is a
             candidate and not in the set" has probability at most ``1 - level``.
@@ -370,7 +388,7 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
         Parameters
         ----------
-        X : pairs or features
+        X : graphs.Pairs, list of tuples or array-like of length m
             Hidden pairs of nodes of fit, ``graphs.Pairs`` or a list of tuples of names; or features of m new nodes, for
             their links with the l known ones, ``estimator_.nodes_[estimator_.known_]``.
         method : {"auto", "isotonic", "platt"}, default="auto"

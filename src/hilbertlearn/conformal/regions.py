@@ -39,7 +39,8 @@ class Region:
         Parameters
         ----------
         calibration : Calibration
-        X : inputs of m queries
+        X : array-like of length m
+            Inputs of the queries.
         form : OutputForm
         query_weights : (m,) array, default=None
 
@@ -72,7 +73,8 @@ class Region:
 
         Parameters
         ----------
-        y : outputs, one for each query, in the form of the training outputs; entries that are NaN do not matter
+        y : array-like of length m
+            Outputs, one for each query, in the form of the training outputs; entries that are NaN do not matter.
 
         Returns
         -------
@@ -92,7 +94,8 @@ class Box(Region):
 
     Attributes
     ----------
-    lower, upper : ends of the box around the set, in the form of the outputs: (m, d), or (m, n_points)
+    lower, upper : array of shape (m, d) or (m, n_points), or the container of the training outputs
+        Ends of the box around the set.
 
     References
     ----------
@@ -130,8 +133,10 @@ class Band(Region):
 
     Attributes
     ----------
-    lower, upper : ends of the box around the set, in the form of the outputs: (m, d), or (m, n_points)
-    width : ``upper - lower`` at each point, an array in the shape of the outputs
+    lower, upper : array of shape (m, d) or (m, n_points), or the container of the training outputs
+        Ends of the box around the set.
+    width : array of shape (m, n_points)
+        ``upper - lower`` at each point.
 
     References
     ----------
@@ -161,10 +166,11 @@ class Band(Region):
         Parameters
         ----------
         calibration : Calibration
-        X : inputs of m queries
+        X : array-like of length m
+            Inputs of the queries.
         form : OutputForm
         query_weights : (m,) array, default=None
-        grid : (m,) array or tuple of arrays, default=None
+        grid : (n_points,) array or tuple of arrays, default=None
             Points of the bands; None is the training grid.
 
         Returns
@@ -204,7 +210,8 @@ class Ellipsoid(Region):
 
     Attributes
     ----------
-    lower, upper : ends of the box around the set, in the form of the outputs: (m, d), or (m, n_points)
+    lower, upper : array of shape (m, d) or (m, n_points), or the container of the training outputs
+        Ends of the box around the set.
 
     References
     ----------

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .. import selection
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
-from .._utils.fitting import store, transactional, with_tags_of
+from .._utils.fitting import copy_feature_names, store, transactional, with_tags_of
 from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_choice, check_number
 from ..leave_one_out import loo_residual_path
@@ -38,7 +38,7 @@ from .grid import (
     with_numbers,
 )
 
-_FOLD_TOLERANCE = 10.0  # factor of ``tol`` for the hundreds of models of folds on a two-way grid; less costs iterations
+_FOLD_TOLERANCE = 10.0  # factor of ``tol`` for models of folds on a two-way grid; a smaller one takes more iterations
 _SCORED_GROUPS = 10  # groups of leave-one-out predictions, each with one value of the scorer
 
 
@@ -54,8 +54,10 @@ def _delegate(name):
 
         Parameters
         ----------
-        X : inputs
-        *args, **kwargs : further arguments of its ``{name}``
+        X : array-like of length m
+            Inputs.
+        *args, **kwargs : tuple, dict
+            Further arguments of its ``{name}``.
 
         Returns
         -------
@@ -100,15 +102,24 @@ class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, 
 
     Attributes
     ----------
-    alpha_ : the selected alpha, the largest of ties; larger where ``alphas`` is None and the solver does not converge
-    loss_ : the selected loss, its constants numbers
-    loss_params_ : its parameters among ``loss_params``; empty without these
-    best_estimator_ : the estimator with both, fitted to all the data
-    alphas_ : (n_alphas,) the path
-    loss_grid_ : list of the n_params combinations of ``loss_params``, each a dict; None without these
-    errors_ : (n_alphas,), with ``loss_params`` (n_alphas, n_params); twice the mean test loss, or minus the scores
-    standard_errors_ : standard error of each, of the same shape
-    n_splits_ : number of samples or folds over which errors are aggregated
+    alpha_ : float
+        The selected alpha, the largest of ties; larger where ``alphas`` is None and the solver does not converge.
+    loss_ : Loss
+        The selected loss, its constants numbers.
+    loss_params_ : dict
+        Its parameters among ``loss_params``; empty without these.
+    best_estimator_ : estimator
+        The estimator with both, fitted to all the data.
+    alphas_ : (n_alphas,) array
+        The path.
+    loss_grid_ : list of n_params dicts, or None
+        The combinations of ``loss_params``; None without these.
+    errors_ : (n_alphas,) array, with ``loss_params`` (n_alphas, n_params)
+        Twice the mean test loss, or minus the scores.
+    standard_errors_ : array of the shape of ``errors_``
+        Standard error of each.
+    n_splits_ : int
+        Number of samples or folds over which errors are aggregated.
 
     References
     ----------
@@ -213,9 +224,7 @@ class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, 
         self.errors_, self.standard_errors_ = (curves[:, 0], spread[:, 0]) if grid is None else (curves, spread)
         self.alpha_, self.loss_, self.loss_params_ = selected.alpha, selected.loss, {} if grid is None else grid[j]
         self.best_estimator_ = base
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(base, name):
-                setattr(self, name, getattr(base, name))
+        copy_feature_names(base, self)
 
     def summary_items(self) -> SummaryItems:
         """Path, errors and selected parameters; then the items of the best estimator."""

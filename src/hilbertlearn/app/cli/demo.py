@@ -27,7 +27,7 @@ from .. import report
 from ..tabular.alternatives import tuned_kernel_ridge
 
 REPORT = Path("hilbertlearn-report.html")
-_TRAIN = 150  # training samples
+_TRAIN = 150  # training samples of the curves; rankings have twice as many
 _RIDGE = "KernelRidge, GridSearchCV"
 
 
@@ -98,15 +98,15 @@ def lower_halves():
     images = datasets.digits_halves().images[rng.permutation(1797)[:400]]
     X, Y = images[:, :4].reshape(-1, 32), images[:, 4:].reshape(-1, 32)
     n = 200
-    seen = Y[:n].copy()
-    seen[: n // 10] = 3 * (1 - seen[: n // 10])
-    seen[rng.random(seen.shape) < 0.15] = np.nan
-    filled = np.where(np.isnan(seen), np.nanmean(seen, axis=0), seen)
+    corrupted = Y[:n].copy()
+    corrupted[: n // 10] = 3 * (1 - corrupted[: n // 10])
+    corrupted[rng.random(corrupted.shape) < 0.15] = np.nan
+    filled = np.where(np.isnan(corrupted), np.nanmean(corrupted, axis=0), corrupted)
     plain = make_pipeline(StandardScaler(), tuned_kernel_ridge(32))
     model = OperatorKernelRegressor(loss="huber")
     return _compare(
         "half digits, a tenth wrong", _variance, model, plain, _RIDGE,
-        (X[:n], seen), (X[n:], Y[n:]), plain_outputs=filled,
+        (X[:n], corrupted), (X[n:], Y[n:]), plain_outputs=filled,
     )  # fmt: skip
 
 

@@ -91,12 +91,12 @@ def section(
     """
     layers = ModelLayers.from_estimator(model)
     names = sample_names(layers, X, y, ids)
-    shown = X if inputs is None else inputs
-    columns = column_names(shown, columns, model, "feature_names_in_")
+    raw_inputs = X if inputs is None else inputs
+    columns = column_names(raw_inputs, columns, model, "feature_names_in_")
     targets = None if y is None and targets is None else column_names(y, targets, None, "")
     start = time.perf_counter()
     evaluation = _evaluator(layers)(layers, X, y, names, targets)
-    took = time.perf_counter() - start
+    evaluation_seconds = time.perf_counter() - start
     n = evaluation.facts["n_pairs"] if "n_pairs" in evaluation.facts else len(names)
     search, search_facts = search_part(layers)
     rows, fit_facts = fit_rows(layers)
@@ -105,9 +105,9 @@ def section(
     coverage_facts = {} if coverage is None else coverage.facts
     facts = {"n_samples": n, **evaluation.facts, **coverage_facts, **search_facts, **fit_facts, **outlier_facts}
     facts |= {} if seconds is None else {"fit_seconds": float(seconds)}
-    times = time_rows(seconds, took, format_count(n, evaluation.unit), facts)
+    times = time_rows(seconds, evaluation_seconds, format_count(n, evaluation.unit), facts)
     parts = [
-        _data_part(shown, n, evaluation, columns),
+        _data_part(raw_inputs, n, evaluation, columns),
         evaluation.part,
         None if coverage is None else coverage.part,
         _samples_part(evaluation, names, outliers),
@@ -116,7 +116,9 @@ def section(
     ]
     tiles = [*_reference_tiles(reference, facts), *evaluation.tiles]
     tiles += [*([] if coverage is None else [coverage.tile]), *_last_tiles(facts, seconds)]
-    sentence = f"From {describe_inputs(shown)}, {evaluation.verb} {evaluation.goal}." if task is None else str(task)
+    sentence = (
+        f"From {describe_inputs(raw_inputs)}, {evaluation.verb} {evaluation.goal}." if task is None else str(task)
+    )
     heading = type(layers.estimator).__name__ if name is None else str(name)
     return Section(heading, sentence, tiles, [part for part in parts if part is not None], facts)
 

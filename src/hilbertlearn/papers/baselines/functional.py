@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ... import kernels
-from ..._utils.fitting import snapshot, store, transactional
+from ..._utils.fitting import copy_feature_names, snapshot, store, transactional
 from ..._utils.naming import unnamed_in_errors
 from ..._utils.statistics import mean_rows
 from ..._utils.validation import check_number
@@ -196,9 +196,7 @@ class _FunctionalBaseline(MultiOutputMixin, RegressorMixin, BaseEstimator):
             The fitted estimator.
         """
         self.model_ = snapshot(self.build()).fit(self._inputs(X), y, sample_weight)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.model_, name):
-                setattr(self, name, getattr(self.model_, name))
+        copy_feature_names(self.model_, self)
 
     def predict(self, X, grid=None):
         """Predict functions.
