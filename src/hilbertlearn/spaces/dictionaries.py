@@ -1,12 +1,4 @@
-"""Dictionaries of functions on the unit interval: settings from which ``atoms`` are computed for a grid and curves.
-
-A basis is any object with ``atoms(grid, quadrature, curves, sample_weight) -> Atoms``:
-
-grid : (m,) increasing quadrature points in [0, 1]
-quadrature : (m,) weights of these points, non-negative, of sum 1
-curves : (n, m) training curves on the grid, NaN where not observed, or None for irregular curves
-sample_weight : (n,), or None for ones
-"""
+"""Dictionaries of functions on the unit interval: settings from which ``atoms`` are computed for a grid and curves."""
 
 from __future__ import annotations
 
@@ -31,7 +23,32 @@ from .atoms import (
 )
 
 
-class Fourier(BaseEstimator):
+class Basis(BaseEstimator):
+    """Settings of a dictionary; any object with this method is one."""
+
+    def atoms(self, grid, quadrature, curves=None, sample_weight=None):
+        """The functions of the dictionary for outputs on a grid.
+
+        Parameters
+        ----------
+        grid : array of shape (m,)
+            Increasing quadrature points in [0, 1].
+        quadrature : array of shape (m,)
+            Weights of these points, non-negative, of sum 1.
+        curves : array of shape (n, m), default=None
+            Training curves on the grid, NaN where not observed; None for irregular curves.
+        sample_weight : array of shape (n,), default=None
+            Weights of the curves; None for ones.
+
+        Returns
+        -------
+        atoms : Atoms
+            A callable that returns values (n_atoms, p) at points (p,), with weights of the atoms.
+        """
+        raise NotImplementedError
+
+
+class Fourier(Basis):
     """Trigonometric basis ``1, √2 cos 2πt, √2 sin 2πt, √2 cos 4πt, √2 sin 4πt, ...``, orthonormal on [0, 1].
 
     ``Fourier(16, constant=False, rate=2)`` are the first 8 cosines and sines of Laforgue et al. 2020 (figure 8) with
@@ -66,14 +83,13 @@ class Fourier(BaseEstimator):
         self.n_components, self.constant, self.rate = n_components, constant, rate
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
-        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "Fourier: n_components", integer=True)
         check_number(self.rate, "Fourier: rate", strict=False)
         order = np.arange(self.n_components) + (0 if self.constant else 1)
         return Atoms(TrigonometricFunctions(order), (1.0 + (order + 1) // 2) ** -self.rate)
 
 
-class BSpline(BaseEstimator):
+class BSpline(Basis):
     """B-splines: the basis of all splines on equidistant knots, or equidistant bumps of a given width. Not orthogonal.
 
     Parameters
@@ -109,7 +125,6 @@ class BSpline(BaseEstimator):
         self.n_components, self.degree, self.width = n_components, degree, width
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
-        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         n = check_number(self.n_components, "BSpline: n_components", integer=True)
         degree = check_number(self.degree, "BSpline: degree", strict=False, integer=True)
         if self.width is None:
@@ -127,7 +142,7 @@ class BSpline(BaseEstimator):
         return Atoms(Bumps(starts, self.width, degree), np.ones(n))
 
 
-class Wavelet(BaseEstimator):
+class Wavelet(Basis):
     """Orthogonal wavelets: scaling functions of scale 0 and wavelets of scales 0 ... level - 1.
 
     Atoms of scale j are ``2^(j/2) f(2^j t - k)``, orthonormal on the line. All atoms that are not zero on [0, 1] are
@@ -167,7 +182,6 @@ class Wavelet(BaseEstimator):
         self.name, self.level, self.decay = name, level, decay
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
-        """The functions for outputs on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.decay, "Wavelet: decay", low=1, strict=False)
         low, high = _filters(self.name)
         level = self.level
@@ -179,7 +193,7 @@ class Wavelet(BaseEstimator):
         return Atoms(Wavelets(low, high, level), float(self.decay) ** -scale)
 
 
-class PrincipalComponents(BaseEstimator):
+class PrincipalComponents(Basis):
     """Eigenfunctions of the covariance of the training curves, in decreasing order of eigenvalues, orthonormal.
 
     Means and covariances use observed values only; negative eigenvalues, which gaps may cause, are dropped. Atoms are
@@ -212,7 +226,6 @@ class PrincipalComponents(BaseEstimator):
         self.n_components = n_components
 
     def atoms(self, grid, quadrature, curves=None, sample_weight=None):
-        """The functions for training curves (n, m) on a grid (m,) of [0, 1] with quadrature weights (m,)."""
         check_number(self.n_components, "PrincipalComponents: n_components", integer=True)
         if curves is None:
             raise ValueError(
@@ -231,7 +244,7 @@ class PrincipalComponents(BaseEstimator):
         return Atoms(LinearInterpolants(grid[is_observed], atoms), np.ones(len(atoms)), around_mean=True)
 
 
-class _CallableBasis(BaseEstimator):
+class _CallableBasis(Basis):
     """The atoms of a callable ``points (p,) -> (n_atoms, p)``."""
 
     def __init__(self, function):
@@ -245,7 +258,7 @@ class _CallableBasis(BaseEstimator):
         return Atoms(function, np.ones(number))
 
 
-class _ScikitFdaBasis(BaseEstimator):
+class _ScikitFdaBasis(Basis):
     """The functions of a scikit-fda basis, its domain mapped to that of the outputs, scaled to norm 1.
 
     Bouche et al. 2021 assume a normed dictionary (assumption 3.3); monomials far from 0 would be ill-conditioned.
@@ -260,7 +273,7 @@ class _ScikitFdaBasis(BaseEstimator):
         return Atoms(RescaledBasis(self.basis, np.where(sizes > 0, sizes, 1.0)[:, None]), np.ones(len(sizes)))
 
 
-class _BasisUnion(BaseEstimator):
+class _BasisUnion(Basis):
     """The atoms of several bases, one after the other."""
 
     def __init__(self, bases):

@@ -16,7 +16,30 @@ from .axis import BasisAxis, GridAxis
 from .dictionaries import BASES, as_basis
 
 
-class Grid(BaseEstimator):
+class AxisSetting(BaseEstimator):
+    """Settings of coordinates along one variable; any object with this method is one."""
+
+    def axis(self, points, curves=None, sample_weight=None):
+        """The coordinates of outputs along one variable.
+
+        Parameters
+        ----------
+        points : array of shape (m,)
+            Grid of the outputs in [0, 1].
+        curves : array of shape (n, m), default=None
+            Training curves on the grid, NaN where not observed; dictionaries may depend on them.
+        sample_weight : array of shape (n,), default=None
+            Weights of the curves; None for ones.
+
+        Returns
+        -------
+        axis : GridAxis or BasisAxis
+            Maps between point values and coordinates.
+        """
+        raise NotImplementedError
+
+
+class Grid(AxisSetting):
     """Point values on the training grid, the only space for losses that act point by point.
 
     The default operator is ``operators.Integral()``. An integral operator predicts values at any point by its kernel.
@@ -49,7 +72,6 @@ class Grid(BaseEstimator):
         self.weights = weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The ``GridAxis`` of outputs at points (m,) of [0, 1]."""
         q = quadrature(points, self.weights, "Grid: weights")
         if not q.all():
             raise ValueError(
@@ -59,7 +81,7 @@ class Grid(BaseEstimator):
         return GridAxis(points, q, Integral())
 
 
-class Eigen(BaseEstimator):
+class Eigen(AxisSetting):
     """Approximate eigenfunctions of the integral operator of a kernel on the domain.
 
     The eigenfunctions are those of the discretised operator, extended by Nystroem's formula. The default operator is
@@ -101,7 +123,6 @@ class Eigen(BaseEstimator):
         self.kernel, self.n_components, self.gamma, self.weights = kernel, n_components, gamma, weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The ``BasisAxis`` of eigenfunctions for outputs at points (m,) of [0, 1]."""
         operator = Integral(self.kernel, self.gamma)
         operator.validate("Eigen")
         number = check_number(self.n_components, "Eigen: n_components", integer=True)
@@ -116,7 +137,7 @@ class Eigen(BaseEstimator):
         return BasisAxis(Atoms(Eigenfunctions(operator, points, coefficients), values), points, q)
 
 
-class Dictionary(BaseEstimator):
+class Dictionary(AxisSetting):
     """Linear combinations of atoms, which need not be orthogonal or independent.
 
     The default operator is the diagonal of eigenvalues on the coefficients of atoms.
@@ -153,7 +174,6 @@ class Dictionary(BaseEstimator):
         self.basis, self.eigenvalues, self.weights = basis, eigenvalues, weights
 
     def axis(self, points, curves=None, sample_weight=None):
-        """The ``BasisAxis`` of atoms for outputs at points (m,) of [0, 1]; they may depend on the curves (n, m)."""
         q = quadrature(points, self.weights, "Dictionary: weights")
         atoms = as_basis(self.basis).atoms(points, q, curves, sample_weight)
         if self.eigenvalues is None:

@@ -70,7 +70,20 @@ class OutputKernel(BaseEstimator):
         self.kernel, self.rank, self.landmarks = kernel, rank, landmarks
 
     def space(self, outputs, sample_weight=None) -> KernelSpace:
-        """The space of known outputs, an array or a list, with weights (n,) of the samples."""
+        """The space of known outputs.
+
+        Parameters
+        ----------
+        outputs : array of shape (n,) or (n, d), or list of n objects
+            Training outputs.
+        sample_weight : array of shape (n,), default=None
+            Weights of the samples; None for ones.
+
+        Returns
+        -------
+        space : KernelSpace
+            Coordinates with respect to the training outputs or the landmarks.
+        """
         if self.rank is not None:
             check_number(self.rank, "OutputKernel: rank", integer=True, choices=("auto",))
         kernel = kernels.as_output_kernel(self.kernel)
