@@ -175,7 +175,7 @@ def test_weighted_thresholds():
 
 
 def test_many_pairs_are_a_sample_with_weights(monkeypatch):
-    monkeypatch.setattr("hilbertlearn.links.folds._MOST", 60)
+    monkeypatch.setattr("hilbertlearn.links.folds._MOST_UNLINKED", 60)
     few = fitted().link_state_.examples
     monkeypatch.undo()
     for kind, every in fitted().link_state_.examples.items():

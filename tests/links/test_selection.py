@@ -13,8 +13,8 @@ def low_limits(monkeypatch):
     monkeypatch.setattr("hilbertlearn.links.selection._ALL", 20)
     monkeypatch.setattr("hilbertlearn.links.selection._MOST_IN_FOLDS", 20)
     monkeypatch.setattr("hilbertlearn.links.folds._MANY_NODES", 20)
-    monkeypatch.setattr("hilbertlearn.links.folds._MOST", 50)
-    monkeypatch.setattr("hilbertlearn.links.folds._ENOUGH", {"known": 10, "new": 5})
+    monkeypatch.setattr("hilbertlearn.links.folds._MOST_UNLINKED", 50)
+    monkeypatch.setattr("hilbertlearn.links.folds._ENOUGH_LINKS", {"known": 10, "new": 5})
     monkeypatch.setattr("hilbertlearn.links.rate_search._STAGES", ((15, None), (25, ((0, -1), (0, 1)))))
     monkeypatch.setattr("hilbertlearn.links.rate_search._LINKS", 5)
 

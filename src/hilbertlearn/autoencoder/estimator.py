@@ -271,10 +271,10 @@ class KernelAutoencoder(
         """Learnt settings and numbers, as pairs (name, value)."""
         check_is_fitted(self)
         n, k = self.codes_.shape
-        facts: SummaryItems = [("samples", n), ("codes", k), ("loss", self.loss_), ("kernel", self.kernel_)]
-        facts += [("gamma", self.gamma_)] if self.gamma_ is not None else []
+        items: SummaryItems = [("samples", n), ("codes", k), ("loss", self.loss_), ("kernel", self.kernel_)]
+        items += [("gamma", self.gamma_)] if self.gamma_ is not None else []
         return [
-            *facts,
+            *items,
             ("support", f"{len(self.support_)} of {n} samples"),
             ("reconstruction error", self.reconstruction_error_),
             ("objective", self.objective_path_[-1]),

@@ -21,8 +21,8 @@ from .pair_scores import ATTRIBUTES, COSINE, KNOWN, PREDICTED, ScoreMatrix, embe
 
 _FOLDS = 5
 _MANY_NODES = 1000  # number of nodes beyond which folds end at enough links, and similarities use several threads
-_ENOUGH = {"known": 500, "new": 100}  # linked examples: hidden one by one, or with both nodes new
-_MOST = 20_000  # unlinked pairs that are drawn; time and memory of the folds grow with it
+_ENOUGH_LINKS = {"known": 500, "new": 100}  # linked examples: hidden one by one, or with both nodes new
+_MOST_UNLINKED = 20_000  # unlinked pairs that are drawn; time and memory of the folds grow with it
 # Weights of scores with variance 1 before anything is learnt. Common neighbours and degrees come first. Paths of three
 # links help where two nodes have no common neighbour, which is most pairs of a sparse graph.
 _PRIORS = {
@@ -103,7 +103,7 @@ class LinkFolds:
         return scipy.sparse.csr_array((self.adjacency > 0) + self.hidden.astype(bool))
 
     def _has_enough_links(self, parts, kind):
-        return self.adjacency.shape[0] > _MANY_NODES and sum(part.linked.sum() for part in parts) >= _ENOUGH[kind]
+        return self.adjacency.shape[0] > _MANY_NODES and sum(part.linked.sum() for part in parts) >= _ENOUGH_LINKS[kind]
 
     def hide_pairs(self) -> PairExamples:
         """Examples of pairs of known nodes, whose links are hidden from the graph."""
@@ -112,13 +112,13 @@ class LinkFolds:
         first, second = upper.coords
         order = np.lexsort((second, first))  # folds depend on the links, not on how they are stored
         first, second = first[order], second[order]
-        links = _cut(rng, len(first))
+        links = _draw_folds(rng, len(first))
         unlinked, weight = _draw_unlinked(np.arange(l), None, self._excluded, rng)
         shares = np.array_split(rng.permutation(len(unlinked[0])), len(links))
         parts = []
         for fold, share in zip(links, shares, strict=True):
-            kept = np.delete(np.arange(len(first)), fold)
-            W = scipy.sparse.csr_array((upper.data[order][kept], (first[kept], second[kept])), shape=(l, l))
+            rest = np.delete(np.arange(len(first)), fold)
+            W = scipy.sparse.csr_array((upper.data[order][rest], (first[rest], second[rest])), shape=(l, l))
             scores = self.similarities(scipy.sparse.csr_array(W + W.T))
             i, j = np.r_[first[fold], unlinked[0][share]], np.r_[second[fold], unlinked[1][share]]
             parts.append(_examples(scores, i, j, len(fold), weight))
@@ -143,7 +143,7 @@ class LinkFolds:
         """Examples of pairs of a new node and a known one, and of pairs of two new nodes."""
         rng, l = np.random.default_rng(0), self.adjacency.shape[0]
         mixed, new = [], []
-        for test in _cut(rng, l):
+        for test in _draw_folds(rng, l):
             test, train = np.sort(test), np.setdiff1d(np.arange(l), test)
             if not len(train):
                 continue
@@ -168,7 +168,7 @@ class LinkFolds:
         return _examples(self.selection.select(scores), np.r_[i, a], np.r_[j, b], len(i), weight)
 
 
-def _cut(rng, n):
+def _draw_folds(rng, n):
     """Positions of n items in at most five folds, drawn at random."""
     return np.array_split(rng.permutation(n), min(_FOLDS, max(n, 1)))
 
@@ -187,10 +187,10 @@ def _draw_unlinked(rows, columns, excluded, rng):
     """
     m, p = len(rows), len(rows) if columns is None else len(columns)
     size = m * p if columns is not None else m * (m - 1) // 2
-    if size <= _MOST:
+    if size <= _MOST_UNLINKED:
         i, j = np.triu_indices(m, k=1) if columns is None else np.divmod(np.arange(size), p)
     else:
-        i, j = rng.integers(m, size=_MOST), rng.integers(p, size=_MOST)
+        i, j = rng.integers(m, size=_MOST_UNLINKED), rng.integers(p, size=_MOST_UNLINKED)
         if columns is None:
             i, j = np.minimum(i, j), np.maximum(i, j)
             different = i < j

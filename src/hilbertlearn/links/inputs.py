@@ -31,7 +31,7 @@ class Nodes:
     graph: KnownGraph  # of the known nodes, in internal order
     names: np.ndarray  # (n,) in the user's order
     order: np.ndarray  # (n,) position in the user's order of each node
-    seen: np.ndarray  # (g,) mask of the nodes of the user's graph with at least one known pair
+    has_known_pair: np.ndarray  # (g,) mask of the nodes of the user's graph with at least one known pair
 
     @property
     def known_positions(self):
@@ -111,13 +111,15 @@ class LinkEstimator(NamedSettings):
         X = check_inputs(self, X, [self.kernel], reset=True)
         graph, n = read_graph(), _num_samples(X)
         l = len(graph)
-        seen = np.asarray(graph.hidden.sum(axis=1)).ravel() < l - 1 if l > 1 else np.ones(l, dtype=bool)
-        if not seen.all():  # nodes without a known pair are not nodes of the graph
-            graph = graph.take(np.flatnonzero(seen))
+        has_known_pair = np.ones(l, dtype=bool)
+        if l > 1:
+            has_known_pair = np.asarray(graph.hidden.sum(axis=1)).ravel() < l - 1
+        if not has_known_pair.all():  # nodes without a known pair are not nodes of the graph
+            graph = graph.take(np.flatnonzero(has_known_pair))
         graph = graph.in_relative_weights()
         order = np.r_[graph.rows, np.setdiff1d(np.arange(n), graph.rows)]
         X = take_inputs(X, order, kernels.is_precomputed(self.kernel))
-        return Nodes(X, graph, as_names(names, "X"), order, seen)
+        return Nodes(X, graph, as_names(names, "X"), order, has_known_pair)
 
     def _read_graph(self, X, y, hidden):
         """Features or None, names of their rows, and a function that reads the graph."""

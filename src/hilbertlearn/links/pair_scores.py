@@ -159,14 +159,14 @@ class AllPairScores:
 
     def block(self, rows, columns):
         out = np.empty((rows.stop - rows.start, columns.stop - columns.start))
-        for first in self._cut(rows):
-            for second in self._cut(columns):
+        for first in self._split_at_known(rows):
+            for second in self._split_at_known(columns):
                 out_rows = slice(first.start - rows.start, first.stop - rows.start)
                 out_columns = slice(second.start - columns.start, second.stop - columns.start)
                 out[out_rows, out_columns] = self._quadrant(first, second)
         return out
 
-    def _cut(self, nodes):
+    def _split_at_known(self, nodes):
         """The parts of a slice with known and with new nodes, without empty ones."""
         middle = min(max(nodes.start, self.n_known), nodes.stop)
         return [part for part in (slice(nodes.start, middle), slice(middle, nodes.stop)) if part.start < part.stop]

@@ -115,11 +115,11 @@ class LinkPredictionMixin(SummaryMixin, LinkEstimator):
     def summary_items(self) -> SummaryItems:
         """The graph, the weights of scores and the function of the features, as pairs (name, value)."""
         state = self._state
-        facts: SummaryItems = [("known nodes", state.n_known), ("links", state.nodes.graph.adjacency.nnz // 2)]
+        items: SummaryItems = [("known nodes", state.n_known), ("links", state.nodes.graph.adjacency.nnz // 2)]
         for kind, combination in state.combinations.items():
             weights = {name: float(weight) for name, weight in combination.weights_by_name().items() if weight > 0}
-            facts.append((f"scores of {kind} pairs", weights))
-        return facts if state.embedding is None else facts + state.embedding.summary_items() + date_items(self)
+            items.append((f"scores of {kind} pairs", weights))
+        return items if state.embedding is None else items + state.embedding.summary_items() + date_items(self)
 
     # ---------------------------------------------------------------- predict
 

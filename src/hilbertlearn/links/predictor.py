@@ -24,9 +24,9 @@ from .selection import SCORING, LinkSearch
 from .state import SCORE_WITH, SIMILARITIES, GraphEmbedding, LinkState, ScoreSelection
 from .trials import CRITERIA
 
-_GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule; each more costs one search of alpha
-_MANIFOLDS = (0.0, 1e-4, 1e-3, 1e-2)
-_FEW_LINKS = 10  # number of known links below which a warning is given: the search has little to go by
+_GAMMAS = 4.0 ** np.arange(-3, 4)  # relative to the median rule; each costs one search of alpha
+_MANIFOLDS = (0.0, 1e-4, 1e-3, 1e-2)  # candidates of manifold="auto"; each costs one search of gamma and alpha
+_FEW_LINKS = 10  # number of known links below which a fit warns: a search with so few depends on chance
 
 
 class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
@@ -260,10 +260,10 @@ class LinkPredictor(FitCallbacksMixin, LinkPredictionMixin):
         """The setting; a matrix is restricted to the known nodes, in their internal order."""
         if isinstance(self.output_kernel, str):
             return self.output_kernel
-        K, seen = np.array(self.output_kernel, dtype=float), nodes.seen
-        if K.shape != (len(seen), len(seen)):
-            raise ValueError(f"output_kernel has shape {K.shape} for {len(seen)} nodes; give one row and column a node")
-        rows = np.flatnonzero(seen)[np.argsort(nodes.known_positions)]
+        K, n = np.array(self.output_kernel, dtype=float), len(nodes.has_known_pair)
+        if K.shape != (n, n):
+            raise ValueError(f"output_kernel has shape {K.shape} for {n} nodes; give one row and column a node")
+        rows = np.flatnonzero(nodes.has_known_pair)[np.argsort(nodes.known_positions)]
         return K[np.ix_(rows, rows)]
 
     # ---------------------------------------------------------------- the function h

@@ -114,6 +114,6 @@ class _ValidationError:
 
 def _restrict(machine, nodes, l):
     """The machine with some of its l known nodes, and with all others."""
-    kept = np.r_[nodes, np.arange(l, machine.n_nodes)]
-    X = take_inputs(machine.X, kept, machine.kernel.precomputed)
-    return replace(machine, X=X, settings={**machine.settings, "graph": machine.subgraph(kept)})
+    rows = np.r_[nodes, np.arange(l, machine.n_nodes)]
+    X = take_inputs(machine.X, rows, machine.kernel.precomputed)
+    return replace(machine, X=X, settings={**machine.settings, "graph": machine.subgraph(rows)})

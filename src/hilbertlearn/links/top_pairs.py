@@ -71,12 +71,12 @@ def top_pairs(block_scores, n_rows, n_columns, k, *, symmetric=False, excluded=N
         values, (i, j) = block.ravel()[candidates], np.divmod(candidates, expected[1])
         i, j = i + rows.start, j + columns.start
         keys = i * n_columns + j
-        kept = ~exclusion.contains(rows, keys)
+        used = ~exclusion.contains(rows, keys)
         if symmetric:
-            kept &= i < j
-        if kept.any():
+            used &= i < j
+        if used.any():
             positions, scores = _best(
-                k, np.concatenate([positions, keys[kept]]), np.concatenate([scores, values[kept]])
+                k, np.concatenate([positions, keys[used]]), np.concatenate([scores, values[used]])
             )
     return TopPairs(*np.divmod(positions, max(n_columns, 1)), scores)
 
@@ -94,8 +94,8 @@ def _blocks(n_rows, n_columns, k, size):
 def _best(k, positions, scores):
     """The k highest scores and their positions, in descending order; equal scores keep their order."""
     if len(scores) > k:
-        kept = scores >= _below(np.partition(scores, -k)[-k])
-        positions, scores = positions[kept], scores[kept]
+        candidates = scores >= _below(np.partition(scores, -k)[-k])
+        positions, scores = positions[candidates], scores[candidates]
     order = np.argsort(-_round(scores), kind="stable")[:k]
     return positions[order], scores[order]
 

@@ -288,6 +288,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "machine.RunningSums": {"decided": "selected", "like": "example"},
     "links.LinkState": {"held_out": "examples", "output": "graph_embedding", "wanted": "selection"},
     "links.MachineEmbedding": {"machine": "embedder"},
+    "links.Nodes": {"seen": "has_known_pair"},
     "links.RegressorEmbedding": {"regression": "embedder"},
     "machine.State": {
         "choice": "search_results",
@@ -299,6 +300,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "machine.StreamState": {"choice": "search_results", "plain": "kernel_coefficients"},
     "selection.Approximation": {"trace_left": "trace_error"},
     "selection.SearchResult": {"shape": "setting"},
+    "structured.CandidatePool": {"given": "items"},
     "training.Recipe": {"operators": "operator_candidates", "shapes": "kernel_candidates"},
     "training.Samples": {"untrusted": "screened"},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,6 +95,11 @@ def error_curve(
         seconds=time.perf_counter() - begun,
         factors=factors,
     )
+
+
+def candidate_alphas(training: Training, alpha) -> Sequence[float]:
+    """The alphas that a search evaluates: the default grid for "auto", or the given number."""
+    return training.alphas() if isinstance(alpha, str) else [float(alpha)]
 
 
 def coarse_to_fine(number, evaluate: Callable) -> dict[int, tuple[float, float]]:

@@ -20,7 +20,7 @@ from ..leave_one_out import loo_residual_path
 from ..losses import Loss
 from ..training import Options, Samples, Training, build
 from .criterion import Criterion
-from .error_curve import ErrorCurve, error_curve
+from .error_curve import ErrorCurve, candidate_alphas, error_curve
 from .loss_constants import robust_weights
 from .surrogate import make_surrogate
 from .trials import Trial
@@ -188,12 +188,13 @@ def _error_curve(training: Training, loss: Loss, alpha, guess) -> tuple[ErrorCur
     has_closed_form = training.closed_form and not loss.on_margins and training.space.residuals_are_errors
     if not has_closed_form or training.Y.shape[1] > _WIDE:
         return None, 1.0
-    alphas = training.alphas() if isinstance(alpha, str) else [float(alpha)]
+    alphas = candidate_alphas(training, alpha)
     n_evaluated = int(min(_EVALUATED, max(_FEWEST, _ENTRIES / training.Y.shape[1])))
     weights, unit, criterion = None, 1.0, Criterion()
     if not loss.quadratic and np.isfinite(loss.bound):
         weights, unit = _robust_weights(training, loss, guess)
-        alphas, criterion = alphas if isinstance(alpha, str) else [float(alpha) / unit], Criterion(loss)
+        alphas = candidate_alphas(training, alpha if isinstance(alpha, str) else float(alpha) / unit)
+        criterion = Criterion(loss)
     return error_curve(training, criterion, alphas, weights, n_evaluated=n_evaluated), unit
 
 

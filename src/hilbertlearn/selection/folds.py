@@ -62,11 +62,11 @@ def fold_errors(
     error : function of training data, a fit to a part of it and the test positions
     n_jobs : folds at the same time, by joblib's backend: threads, processes, a Dask cluster
     """
-    alone = effective_n_jobs(n_jobs) == 1
-    given = (alphas, losses, options if alone else replace(options, progress=Progress()), error)
-    jobs = (delayed(_errors_of_fold)(training, fold, *given) for fold in folds)
+    is_serial = effective_n_jobs(n_jobs) == 1
+    fold_options = options if is_serial else replace(options, progress=Progress())
+    jobs = (delayed(_errors_of_fold)(training, fold, alphas, losses, fold_options, error) for fold in folds)
     task = options.progress.task("errors of folds", "fold", len(folds), has_subtasks=True)
-    return np.array(run_jobs(task, jobs, 1 if alone else n_jobs))
+    return np.array(run_jobs(task, jobs, 1 if is_serial else n_jobs))
 
 
 def _errors_of_fold(training, fold, alphas, losses, options, error):

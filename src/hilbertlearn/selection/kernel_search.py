@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from .._utils.validation import warn
 from ..training import Options, Samples, build
 from .criterion import Criterion
 from .draws import draw_subsample
-from .error_curve import ErrorCurve, error_curve
+from .error_curve import ErrorCurve, candidate_alphas, error_curve
 from .trials import Trial, smoothest
 
 # Rates of a kernel relative to the median rule's: a factor of 4 apart, from 1e-3 to 16.
@@ -47,7 +46,7 @@ def is_open(samples: Samples) -> bool:
     """Whether a kernel or an operator is to be selected."""
     recipe = samples.recipe
     settings = [kernels.scalar_kernel(kernel) for kernel, _ in recipe.pairs]
-    searched = (kernels.is_searched(one, recipe.gamma) or getattr(one, "n_rounds", 0) for one in settings)
+    searched = (kernels.is_searched(kernel, recipe.gamma) or getattr(kernel, "n_rounds", 0) for kernel in settings)
     return len(recipe.kernel_candidates) > 1 or len(recipe.operator_candidates) > 1 or any(searched)
 
 
@@ -124,7 +123,7 @@ def search_operators(
         factors = result.curve.factors
         if factors is not None:
             factors = None if training.term is None else factors.with_operator(training.term.M)
-        curve = error_curve(training, criterion, _alphas(training, alpha), weights, factors)
+        curve = error_curve(training, criterion, candidate_alphas(training, alpha), weights, factors)
         result = replace(result, trials=result.trials + curve.trials())
         if curve.error < result.curve.error:
             best, result = operator, replace(result, curve=curve)
@@ -140,10 +139,6 @@ def _subsample_sizes(n, is_wide, n_candidates) -> list[int]:
     """Numbers of samples of the rounds of a search; the last is n."""
     first = _FIRST if is_wide and n > _COMPLETE else n
     return [size for size in (first, _SECOND) if size < n and n_candidates > 1] + [n]
-
-
-def _alphas(training, alpha) -> Sequence[float]:
-    return training.alphas() if isinstance(alpha, str) else [float(alpha)]
 
 
 class _KernelSearch:
@@ -208,10 +203,12 @@ class _KernelSearch:
         setting, family = self.families[i]
         selected = family.at_rate(rate)
         training = build(self.samples.with_kernel(setting), selected, self.grams(selected))
-        alphas = _alphas(training, self.alpha)
+        alphas = candidate_alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()
-        self.names[i, rate] = _description(selected, rate)
+        self.names[i, rate] = " + ".join(
+            f"{kernel.kernel}" if kernel.rate is None else f"{kernel.kernel}, rate {rate:.3g}" for kernel in selected
+        )
         self.errors.setdefault(i, {})[rate] = curve.error
         self.best_rates[i] = smoothest(self.errors[i])
         family_errors = {j: self.errors[j][best] for j, best in self.best_rates.items()}
@@ -235,7 +232,3 @@ class _KernelSearch:
                 f"gamma='auto': the {side} kernel that was tried is the best, {rate:g} times the median rule's rate; "
                 f"scale X, for example with StandardScaler, try {remedy}, or give gamma as a number"
             )
-
-
-def _description(selected, rate) -> str:
-    return " + ".join(f"{one.kernel}, rate {rate:.3g}" if one.rate is not None else f"{one.kernel}" for one in selected)

@@ -66,11 +66,11 @@ def make_surrogate(samples: Samples) -> Samples:
 def _mixes_outputs(samples: Samples, is_encoded) -> bool:
     """Whether operators of the terms keep leave-one-out errors from having a closed form."""
     pairs = samples.recipe.pairs
-    given = [operator for _, operator in pairs if operator is not None]
+    settings = [operator for _, operator in pairs if operator is not None]
     if any(kernels.provides_operator(kernel) and not kernels.is_operator_valued(kernel) for kernel, _ in pairs):
         return True
     has_gaps = samples.mask is not None and is_encoded
-    return bool(given) and (len(pairs) > 1 or has_gaps or any(map(operators.as_learned, given)))
+    return bool(settings) and (len(pairs) > 1 or has_gaps or any(map(operators.as_learned, settings)))
 
 
 def is_nearly_complete(surrogate: Samples, samples: Samples) -> bool:

@@ -29,7 +29,7 @@ class Trial(NamedTuple):
 
 def make_trials(training, alphas, errors, standard_errors, seconds, method) -> tuple[Trial, ...]:
     """A trial for each alpha, of the kernels of training data; seconds : for all of them."""
-    kernel, gamma = ([getattr(one, name) for one in training.kernels] for name in ("kernel", "rate"))
+    kernel, gamma = ([getattr(kernel, name) for kernel in training.kernels] for name in ("kernel", "rate"))
     if len(kernel) == 1:
         kernel, gamma = kernel[0], gamma[0]
     share, n = seconds / len(alphas), len(training.rows)

@@ -26,7 +26,7 @@ class CandidatePool:
 
     distinct: Any  # (c,) outputs
     group: np.ndarray  # (N,) number of each candidate among them
-    given: list | None = None  # (N,) the candidates themselves, if equal ones may be different objects
+    items: list | None = None  # (N,) the candidates themselves, if equal ones may be different objects
 
     @classmethod
     def from_candidates(cls, items):
@@ -35,7 +35,7 @@ class CandidatePool:
 
     def take(self, positions):
         """The candidates at some positions."""
-        return take(self.distinct, self.group[positions]) if self.given is None else take(self.given, positions)
+        return take(self.distinct, self.group[positions]) if self.items is None else take(self.items, positions)
 
     def blocks(self, features, width):
         """Results of ``features``, a function of outputs, for blocks of the distinct candidates."""
@@ -81,19 +81,19 @@ def read_candidates(candidates, outputs, name):
         )
     items, known = read_outputs(to_array_or_list(candidates), like=outputs)
     if not len(known) or not known.all():
-        seen = "some that are not" if len(known) else "none"
-        raise ValueError(f"{name} must be known outputs, at least one, got {seen}")
+        problem = "some that are not" if len(known) else "none"
+        raise ValueError(f"{name} must be known outputs, at least one, got {problem}")
     if isinstance(outputs, list):
         known_kinds = set(map(kind_of, _one_of_each_type(outputs)))
-        odd = next((item for item in _one_of_each_type(items) if kind_of(item) not in known_kinds), None)
-        if odd is not None:
+        other = next((item for item in _one_of_each_type(items) if kind_of(item) not in known_kinds), None)
+        if other is not None:
             raise ValueError(
                 f"{name} must be of the kind of the training outputs, {type(outputs[0]).__name__}; got "
-                f"{type(odd).__name__}: convert them, and give a list even for a single one"
+                f"{type(other).__name__}: convert them, and give a list even for a single one"
             )
     elif not isinstance(items, np.ndarray) or items.shape[1:] != outputs.shape[1:]:
         expected = "numbers" if outputs.ndim == 1 else f"rows of shape {outputs.shape[1:]}"
-        got = f"shape {items.shape}" if isinstance(items, np.ndarray) else f"a list with {_odd_one(items)}"
+        got = f"shape {items.shape}" if isinstance(items, np.ndarray) else f"a list with {_unexpected_type(items)}"
         raise ValueError(f"{name} must be {expected} like the training outputs, got {got}")
     return items
 
@@ -111,15 +111,14 @@ def read_lists(candidates, outputs, m):
             "candidates"
         )
     if _are_integer_rows(candidates):  # none is missing, so that only the distinct ones are read
-        every = np.concatenate(candidates)
-        first, group = distinct(every)
-        pool = CandidatePool(read_candidates(every[first], outputs, "candidates of query 0"), group)
+        rows = np.concatenate(candidates)
+        first, group = distinct(rows)
+        pool = CandidatePool(read_candidates(rows[first], outputs, "candidates of query 0"), group)
     else:
         parts = [read_candidates(part, outputs, f"candidates of query {i}") for i, part in enumerate(candidates)]
-        rows = isinstance(outputs, np.ndarray)
-        pool = CandidatePool.from_candidates(
-            np.concatenate(parts) if rows else [item for part in parts for item in part]
-        )
+        are_rows = isinstance(outputs, np.ndarray)
+        items = np.concatenate(parts) if are_rows else [item for part in parts for item in part]
+        pool = CandidatePool.from_candidates(items)
     return pool, np.array(list(map(len, candidates)))
 
 
@@ -130,6 +129,7 @@ def _are_integer_rows(candidates):
     return len({part.shape[1:] for part in candidates}) == 1 and all(part.dtype.kind in "biu" for part in candidates)
 
 
-def _odd_one(items):
-    odd = [item for item in items if kind_of(item) not in ("number", "sequence")]
-    return type(odd[0] if odd else items[0]).__name__ if items else "nothing"
+def _unexpected_type(items):
+    """The name of the type of the first item that is no number or sequence, or else of the first item."""
+    others = [item for item in items if kind_of(item) not in ("number", "sequence")]
+    return type(others[0] if others else items[0]).__name__ if items else "nothing"

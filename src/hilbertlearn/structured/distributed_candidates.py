@@ -25,12 +25,12 @@ def best_of_blocks(search, X, candidates, k):
     best = [(start, part) for start, (_, part) in zip(starts, results, strict=True) if part is not None]
     outputs, scores, indices = [], [], []
     for q in range(len(best[0][1][1])):
-        found = list(itertools.chain.from_iterable(part[0][q] for _, part in best))
+        candidates = list(itertools.chain.from_iterable(part[0][q] for _, part in best))
         values = np.concatenate([part[1][q] for _, part in best])
         positions = np.concatenate([start + part[2][q] for start, part in best])
         index_of = {int(position): i for i, position in enumerate(positions)}
         positions, values = sort_best_first(values, positions, k)
-        outputs.append([found[index_of[int(position)]] for position in positions])
+        outputs.append([candidates[index_of[int(position)]] for position in positions])
         scores.append(values)
         indices.append(positions)
     return outputs, scores, indices

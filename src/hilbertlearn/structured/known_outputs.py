@@ -41,8 +41,8 @@ def read_known_outputs(y: StructuredOutputs, output_kernel, output_loss) -> Stru
 def _labels(y, output_loss):
     """The labels that are settings of a loss, None if it learns them from outputs."""
     known = take(y.items, np.flatnonzero(y.known))
-    one = take(known, [0])
-    labels = snapshot(as_output_loss(output_loss)).resolve(one).classes(one)
+    first = take(known, [0])
+    labels = snapshot(as_output_loss(output_loss)).resolve(first).classes(first)
     if labels is None or len(labels) < 2:
         return None
     labels, _ = read_outputs(list(labels), like=y.items)

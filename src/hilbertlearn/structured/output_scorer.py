@@ -107,5 +107,5 @@ def _ridge_weights(state, number, X):
 def _pseudo_inverse(V):
     """Matrix (r, c) from coordinates (m, r) to the smallest weights (m, c) of outputs with coordinates V (c, r)."""
     U, values, W = scipy.linalg.svd(V, full_matrices=False)
-    kept = values > _RANK * values.max(initial=0.0)
-    return (W[kept].T / values[kept]) @ U[:, kept].T
+    nonzero = values > _RANK * values.max(initial=0.0)
+    return (W[nonzero].T / values[nonzero]) @ U[:, nonzero].T

@@ -39,8 +39,8 @@ from .output_scorer import OutputScorer
 from .state import OutputRules, StructuredState, gaussian_rate
 from .steps import StructuredSteps
 
-_FEW = 2000  # distinct outputs up to which the matrix of their losses is computed once: 32 MB, four times for twice
-_MANY = 0.25  # distinct outputs per sample beyond which weights are solved for at predict and not at fit
+_LARGEST_MATRIX = 2000  # distinct outputs up to which the matrix of their losses is computed at once: 32 MB
+_MANY_DISTINCT = 0.25  # distinct outputs per sample beyond which weights are solved for at predict and not at fit
 
 
 def _learnt_rule(name):
@@ -237,12 +237,13 @@ class StructuredPredictor(BatchMachine):
         first, group = distinct(canonical if kernel is None else known)
         space: Any
         if kernel is None:
-            if self._needs_kernel():
-                raise ValueError(self._needs_kernel())
+            reason = self._reason_for_kernel()
+            if reason:
+                raise ValueError(reason)
             if self.rank not in (None, "auto"):
                 raise ValueError(f"rank={self.rank!r} is of an output kernel; set rank=None, or give output_kernel too")
             references = take(canonical, first)
-            use_probes = probed and len(first) > _MANY * len(rows)
+            use_probes = probed and len(first) > _MANY_DISTINCT * len(rows)
             space = ProbeSpace(references, loss) if use_probes else WeightSpace(references, loss)
         else:
             if any(kernels.is_operator_valued(kernels.scalar_kernel(k)) for k, _ in self.spec().terms()):
@@ -268,7 +269,7 @@ class StructuredPredictor(BatchMachine):
         """The output kernel and loss in use, by the settings or by the type of the outputs."""
         kernel, loss = self.output_kernel, self.output_loss
         if kernel is None and loss is None:
-            texts = bool(self._needs_kernel())
+            texts = bool(self._reason_for_kernel())
             kernel, loss = default_kernel_or_loss(y.all_known, y.form, texts, gaps=not y.known.all())
         return snapshot(kernel), None if loss is None else snapshot(as_output_loss(loss)).resolve(y.all_known)
 
@@ -282,7 +283,7 @@ class StructuredPredictor(BatchMachine):
             )
         return kernel
 
-    def _needs_kernel(self):
+    def _reason_for_kernel(self):
         """Why the settings need an output kernel, "" if an output loss alone will do."""
         if self.regressor is not None:
             return "regressor needs coordinates: give output_kernel too; output_loss alone has weights only"
@@ -429,17 +430,17 @@ class StructuredPredictor(BatchMachine):
             if candidates_per_query is not None:
                 raise ValueError("candidates_per_query needs queries in memory; give candidates for all queries")
             return map_blocks_lazily(partial(self.predict, candidates=candidates), X)
-        given, X = X, self.machine_.check_inputs(X)
+        checked = self.machine_.check_inputs(X)
         scorer = OutputScorer(self.state_)
         rules = scorer.rules
         candidates = rules.candidates if candidates is None and candidates_per_query is None else candidates
-        is_searched = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _FEW)
+        is_searched = rules.decoder == "candidates" and (rules.loss is None or len(rules.outputs) > _LARGEST_MATRIX)
         if candidates is not None or candidates_per_query is not None or is_searched:
-            best, *_ = _search(scorer, X, candidates, candidates_per_query, 1)
-            return self.machine_.form.wrap(restore_form([outputs[0] for outputs in best], rules.form), given)
+            best, *_ = _search(scorer, checked, candidates, candidates_per_query, 1)
+            return self.machine_.form.wrap(restore_form([outputs[0] for outputs in best], rules.form), X)
         weights, decode = scorer.weight_function(), make_decoder(rules)
-        outputs = concatenate_outputs([decode(weights(part)) for _, part in scorer.query_blocks(X)])
-        return self.machine_.form.wrap(restore_form(outputs, rules.form, discrete=is_discrete(rules)), given)
+        outputs = concatenate_outputs([decode(weights(part)) for _, part in scorer.query_blocks(checked)])
+        return self.machine_.form.wrap(restore_form(outputs, rules.form, discrete=is_discrete(rules)), X)
 
     def predict_topk(self, X, k, candidates=None, candidates_per_query=None, return_indices=False):
         """The k best candidates for each input, best first.

@@ -31,8 +31,8 @@ class StructuredSteps(FitSteps):
     def fit(self, spec, source):
         if self.probed_space is None or spec.reuse is not None:
             return super().fit(spec, source)
-        given = not is_searched(spec.alpha) and not isinstance(spec.gamma, str)
-        selected = self.select(spec, source.read(spec, self.probed_space if given else None))
+        is_given = not is_searched(spec.alpha) and not isinstance(spec.gamma, str)
+        selected = self.select(spec, source.read(spec, self.probed_space if is_given else None))
         training = selected.training
         if selected.factors is None and not isinstance(training.space, ProbeSpace):
             training = training.with_space(self.probed_space(*training.outputs_and_weights()))
