@@ -77,8 +77,8 @@ def short(value) -> str:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, dict):
-        value = ", ".join(f"{name} {short(one)}" for name, one in value.items())
+        value = ", ".join(f"{name} {short(item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
-        value = ", ".join(short(one) for one in value)
+        value = ", ".join(short(item) for item in value)
     text = re.sub(r"\d+\.\d+(e[+-]?\d+)?", lambda match: f"{float(match[0]):.3g}", " ".join(str(value).split()))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 2].rstrip() + " …"

@@ -27,7 +27,7 @@ the same rows for parts of the samples (``wrapped.learn_from_inputs``).
 *Refits* select all settings from their own part. The exception is ``method="auto"`` with a loss without closed form:
 its folds share kernel values and the settings selected from all samples, as the closed form does.
 
-*Scales* of residuals come from the training samples of a model, never from those that it leaves out; the guarantee
+*Scales* of residuals come from the training samples of a model, never from its calibration samples; the guarantee
 rests on that. They use leave-one-out residuals where these have a closed form, and residuals of the fit otherwise. For
 the model without i these are residuals of pairs left out, up to 200 samples; beyond, leave-one-out residuals of other
 tenths of the samples, which are drawn by value and not by position. Scores learn in units of the outputs, so that

@@ -1,9 +1,8 @@
 """Scores: the distance of an output from a prediction, relative to a scale.
 
-A score is a setting. Each model *learns* a scale from residuals of its training samples, never from those that it
-leaves out. So the scores of a calibration sample and of a new one are exchangeable for any scale. The set of outputs
-with a score of at most r is symmetric around the prediction; ``extents`` are half the sides of the box around it for r
-= 1.
+A score is a setting. Each model *learns* a scale from residuals of its training samples only. So the scores of a
+calibration sample and of a new one are exchangeable for any scale. The set of outputs with a score of at most r is
+symmetric around the prediction; ``extents`` are half the sides of the box around it for r = 1.
 """
 
 from __future__ import annotations

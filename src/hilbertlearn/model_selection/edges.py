@@ -60,7 +60,7 @@ class EdgeSplit(BaseCrossValidator):
         Parameters
         ----------
         X : ``graphs.Pairs`` or a graph
-            The pairs to split; a graph in any form stands for ``Pairs(X)``.
+            The pairs to split; a graph in any form is read as ``Pairs(X)``.
         y : (m,) array, default=None
             Whether the pairs are linked; None is the state in the graph.
         groups : ignored, default=None
@@ -119,5 +119,5 @@ def _read_pairs(X):
         return Pairs(X)
     except ValueError as error:
         raise ValueError(
-            f"EdgeSplit splits pairs of nodes, graphs.Pairs(graph, X) or a graph, and X is none: {error}"
+            f"EdgeSplit splits pairs of nodes, graphs.Pairs(graph, X) or a graph, got another X: {error}"
         ) from error

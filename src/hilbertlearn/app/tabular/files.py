@@ -91,7 +91,7 @@ def _check_names(names, path):
     """Raise if columns share a name."""
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
-        raise TableError(f"{path}: several columns are called {twice[0]!r}; give them names of their own")
+        raise TableError(f"{path}: several columns are called {twice[0]!r}; give them different names")
 
 
 def _parquet(path):

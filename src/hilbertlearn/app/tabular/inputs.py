@@ -2,8 +2,8 @@
 
 Each column has a kind. Numbers, and dates in days since the first of the training table, are standardised; their
 missing cells become the median. Numbers that are all 0 or 1 stay as they are. Categories become zeros and ones: two
-rows that differ in a category are as far apart as two typical values of a number. Missing is a category of its own if
-training has missing cells, and a value that training has not is all zeros.
+rows that differ in a category have the distance of two typical values of a number. Missing is a separate category if
+the training table has missing cells. A value that is not in the training table is encoded as zeros.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NUMBER, FLAG, DATE, CATEGORY = "number", "flag", "date", "category"
 _DAY_FIRST, _MONTH_FIRST = "%d/%m/%Y", "%m/%d/%Y"
 _DATES = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", _DAY_FIRST, _MONTH_FIRST)  # the first that reads all cells
 DAY_FIRST = "{}: read as day/month/year, though all cells may be month/day/year too; write 2001-01-31 if they are"
-_LEAST_REPEATED = 2.0  # rows of each category on average; text that repeats less is not taken for categories
+_ROWS_PER_CATEGORY = 2.0  # smallest mean number of rows of a category; text with fewer is no category
 MISSING = "(missing)"
 
 
@@ -257,7 +257,7 @@ def _reason_to_leave_out(column, name):
     if looks_like_identifier(name, column):
         return "it numbers the rows"
     kind, _ = column_kind(column, name)
-    if kind == CATEGORY and column.notna().sum() < _LEAST_REPEATED * distinct:
+    if kind == CATEGORY and column.notna().sum() < _ROWS_PER_CATEGORY * distinct:
         return (
             f"text with {distinct} values in {len(column)} rows; give it as the id to keep it beside predictions, or "
             "name it in features"

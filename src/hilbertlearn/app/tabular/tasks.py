@@ -170,7 +170,7 @@ class RankingTask(ObjectTask):
             if len(set(Y[row])) < len(self.names):
                 cells = ", ".join(f"{rank:g}" for rank in Y[row])
                 raise TableError(
-                    f"row {row + 1} is no ranking, its ranks are {cells}; give each label a rank of its own"
+                    f"row {row + 1} is no ranking, its ranks are {cells}; give each label a different rank"
                 )
         return Y, known
 

@@ -182,8 +182,8 @@ def separate_papers(data, input_share=0.5, *, random_state=None):
         raise ValueError(f"input_share must be between 0 and 1, got {input_share}")
     rng = check_random_state(random_state)
     doc_author, doc_word = data.doc_author, data.doc_word
-    drawn = rng.uniform(size=doc_author.shape[0]) < input_share
-    inputs = (doc_word.sum(axis=1) > 0) & (drawn | (doc_author.sum(axis=1) == 1))
+    is_drawn = rng.uniform(size=doc_author.shape[0]) < input_share
+    inputs = (doc_word.sum(axis=1) > 0) & (is_drawn | (doc_author.sum(axis=1) == 1))
     network = _coauthors(doc_author[np.flatnonzero(~inputs)])
     with_links = np.flatnonzero(network.sum(axis=1) > 0)
     papers = np.flatnonzero(inputs)
