@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.machine.in_memory import MemorySource
 from hilbertlearn.machine.spec import Spec
-from hilbertlearn.machine.steps import FitSteps, fit_part, fit_selection, fitted_copy, path_results
+from hilbertlearn.machine.steps import FitSteps, fit_part, fitted_copy, path_results, solve_selection
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(25, 2))
@@ -18,7 +18,7 @@ Y = np.sin(X) + 0.1 * rng.normal(size=(25, 2))
 def test_the_steps_one_by_one_are_the_fit():
     model = OperatorKernelRegressor("rbf")
     spec = model.spec()
-    result = fit_selection(spec, spec.steps.select(spec, MemorySource(X, Y).read(spec)))
+    result = solve_selection(spec, spec.steps.select(spec, MemorySource(X, Y).read(spec)))
     expected = OperatorKernelRegressor("rbf").fit(X, Y)
     assert_allclose(fitted_copy(model, result).predict(X), expected.predict(X), rtol=1e-12)
     assert result.state.alpha == expected.alpha_ and result.selection.alpha == expected.alpha_

@@ -20,7 +20,7 @@ from .. import kernels
 from ..losses import as_loss
 from ..machine.in_memory import MemorySource
 from ..machine.state import blocks_of
-from ..machine.steps import fit_selection
+from ..machine.steps import solve_selection
 from ..vector import OperatorKernelRegressor
 from .trials import LinkTrial, inner_products, pairs_of_folds
 
@@ -75,7 +75,7 @@ class MachineEmbedder:
     def fit(self, trial: LinkTrial, result) -> MachineEmbedding:
         """The function, fitted with the result of a search, ``LinkSearchResult``."""
         model = trial.model
-        model.keep(fit_selection(model.spec(), result.selection))
+        model.keep(solve_selection(model.spec(), result.selection))
         return MachineEmbedding(self, model, trial.centerer, model.alpha_, model.loss_, result.cosine)
 
     def _model(self, kernel):

@@ -53,12 +53,12 @@ def _are_equal(one, other) -> bool:
         return isinstance(other, np.ndarray) and np.array_equal(one, other)
     if type(one) is not type(other):
         return isinstance(one, Number) and isinstance(other, Number) and one == other
+    if hasattr(one, "get_params") and not isinstance(one, type):
+        one, other = one.get_params(deep=False), other.get_params(deep=False)
+    if isinstance(one, dict):
+        return list(one) == list(other) and _are_equal(list(one.values()), list(other.values()))
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and all(map(_are_equal, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_are_equal(one[name], other[name]) for name in one)
-    if hasattr(one, "get_params") and not isinstance(one, type):
-        return _are_equal(one.get_params(deep=False), other.get_params(deep=False))
     if scipy.sparse.issparse(one):
         return one.shape == other.shape and not (one != other).nnz
     return bool(np.all(one == other))

@@ -28,7 +28,7 @@ from .checks import check_lengths, gap_message, require_outputs, warn_not_conver
 from .in_memory import DataSource, MemorySource
 from .inputs import check_inputs
 from .spec import Spec
-from .steps import FitResult, fit_selection
+from .steps import FitResult, solve_selection
 
 _SAMPLE, _LARGEST_SAMPLE = 5000, 40_000  # rows that settings are selected with: at least, at most
 _ROWS_PER_LANDMARK = 10  # rows among which each landmark is selected; twice as many take twice the time
@@ -230,7 +230,7 @@ def _solve_by_passes(spec: Spec, sums: RunningSums, source: Source, batches) -> 
             selected_alpha=settings.penalty is not None,
             selected_bounds=settings.selected_bounds,
         )
-        result = fit_selection(spec, selected)
+        result = solve_selection(spec, selected)
     return replace(result, selection=None, by_passes=True)
 
 

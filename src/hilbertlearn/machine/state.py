@@ -92,7 +92,7 @@ class State(Expansion):
     precision: str
     support: np.ndarray
     saturated: np.ndarray
-    residual_sizes: Any  # (n,) or (n, d), public as ``outlier_scores``
+    residual_sizes: Any  # (n,) or (n, d), over their median; public as ``outlier_scores``
     objectives: np.ndarray | None = None
     loo_data: LeaveOneOutData | None = None  # where leave-one-out has a closed form
     diagnostics: SampleDiagnostics | None = None  # for ``outlier_report``

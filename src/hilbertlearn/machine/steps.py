@@ -60,7 +60,7 @@ class FitSteps:
     def fit(self, spec: Spec, source: MemorySource) -> FitResult:
         """The whole fit."""
         selected = self.select(spec, source.read(spec))
-        return fit_selection(spec, selected.with_factors() if spec.reuse == "factors" else selected)
+        return solve_selection(spec, selected.with_factors() if spec.reuse == "factors" else selected)
 
     def select(self, spec: Spec, samples: Samples) -> Selection:
         """The samples with selected settings."""
@@ -107,7 +107,7 @@ class FitSteps:
         return {}
 
 
-def fit_selection(spec: Spec, selected: Selection) -> FitResult:
+def solve_selection(spec: Spec, selected: Selection) -> FitResult:
     """Solve the problem of the training data with the selected settings; warn where it is not solved."""
     selected, result = spec.steps.fit_selected(spec, selected)
     check_solved(spec, result)
@@ -144,7 +144,7 @@ def fit_part(spec: Spec, selected: Selection, rows) -> FitResult:
     part = training.take(np.flatnonzero(np.isin(training.rows, rows)))
     alpha = selected.alpha * training.weights.sum() / part.weights.sum()
     by_output = None if selected.alpha_by_output is None else alpha / selected.alpha * selected.alpha_by_output
-    return fit_selection(spec, replace(selected, training=part, alpha=alpha, alpha_by_output=by_output, factors=None))
+    return solve_selection(spec, replace(selected, training=part, alpha=alpha, alpha_by_output=by_output, factors=None))
 
 
 def fitted_copy(estimator, result: FitResult):

@@ -22,7 +22,7 @@ from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_choice, check_number
 from ..leave_one_out import loo_residual_path
 from ..machine.in_memory import MemorySource
-from ..machine.steps import FitResult, check_solved, fit_selection, fitted_copy
+from ..machine.steps import FitResult, check_solved, fitted_copy, solve_selection
 from ..metrics import FunctionalScorer
 from ..vector import OperatorKernelRegressor
 from .grid import (
@@ -217,7 +217,7 @@ class RegularizationPathCV(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, 
         selected = selection.Selection(
             alpha, resolved_loss, training, factors, selected_alpha=self.alphas is None, selected_bounds=bounds
         )
-        result = fit_selection(spec, selected)
+        result = solve_selection(spec, selected)
         base.keep(result)
         selected = cast(selection.Selection, result.selection)
         self.alphas_, self.loss_grid_, self.n_splits_ = alphas, grid, len(errors)

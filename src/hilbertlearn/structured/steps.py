@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.terms import ONCE
 from ..data.objects import read_outputs, restore_form
-from ..machine.steps import FitSteps, fit_selection, make_result
+from ..machine.steps import FitSteps, make_result, solve_selection
 from ..spaces import ProbeSpace, WeightSpace
 from ..training import fit, is_searched
 from .decoding import is_discrete, make_decoder
@@ -44,7 +44,7 @@ class StructuredSteps(FitSteps):
             # at the limit of rounding: the eigenbases, for all outputs
             space = spec.output_space(*training.outputs_and_weights())
             selected = replace(selected, training=training.with_space(space))
-        return fit_selection(spec, selected)
+        return solve_selection(spec, selected)
 
     def fit_selected(self, spec, selected):
         training = selected.training
