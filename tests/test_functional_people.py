@@ -526,7 +526,7 @@ def test_manifold_on_a_grid_is_the_dense_system(points):
 def test_groups_of_eigenvalues_keep_to_their_bound(scale):
     values, eye = np.geomspace(1e-6, 1.0, 90), np.eye(90)
     spaces_ = [(value, eye[:, [j]]) for j, value in enumerate(values)]
-    groups, error = group_eigenspaces(spaces_, scale, most=50)
+    groups, error = group_eigenspaces(spaces_, scale, max_groups=50)
     assert len(groups) <= 50
     assert_allclose(np.hstack([E for _, _, E in groups]), eye)
     assert_allclose(np.concatenate([np.atleast_1d(own) for _, own, _ in groups]), values)
@@ -535,7 +535,7 @@ def test_groups_of_eigenvalues_keep_to_their_bound(scale):
             ratio = (1 + scale * s * m0) / (1 + scale * s * np.atleast_1d(own))
             assert (np.maximum(ratio, 1 / ratio) - 1 <= error + 1e-12).all()
     assert error <= 0.2
-    exact, none = group_eigenspaces(spaces_[:50], scale, most=50)
+    exact, none = group_eigenspaces(spaces_[:50], scale, max_groups=50)
     assert none == 0.0 and [m for m, _, _ in exact] == list(values[:50])
 
 

@@ -237,7 +237,7 @@ def test_numbers(name, values, words):
 def test_numbers_of_losses(make, name, values):
     for value in values:
         loss = make(**{name: value})
-        words = [make.__name__, f"{name} must be a number", f"got {value!r}"]
+        words = [make.__name__, f"{name} must be a", "number", f"got {value!r}"]
         assert_refused(lambda loss=loss: OperatorKernelRegressor(loss=loss).fit(X, Y), words)
         inside = losses.InfConv(losses.Squared(), loss)
         if name != "p":

@@ -107,7 +107,7 @@ def outlier_items(model) -> tuple[list, dict]:
     series.append(Series("median residual", "rule", y=[1.0], color="grey", dashed=True))
     log = bool((y > 0).all() and y.max() > 20 * np.median(y))
     residual = "leave-one-out residual" if known else "residual"
-    axes = Axis("leverage" if known else "place in the report"), Axis(f"{residual} / median residual", log)
+    axes = Axis("leverage" if known else "place in the report"), Axis(f"{residual} / median", log)
     chart = Chart("Training samples", *axes, [View("", series)])
     items = [chart, outlier_table(columns, names, by_position=_are_positions(model.estimator))]
     return items, {"outliers": names[:WORST]}
