@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
-from hilbertlearn import ConformalPredictor
+from hilbertlearn import ConformalPredictor, StructuredPredictor
 
 
 def test_a_single_group_is_named():
@@ -99,3 +99,22 @@ def test_groups_of_one_sample_are_samples():
     region, same = grouped.predict_region(X), plain.predict_region(X)
     np.testing.assert_array_equal(region.contains(Y), same.contains(Y))
     assert grouped.sets_.coverage == plain.sets_.coverage
+
+
+def test_groups_of_objects_count_once():
+    """Copies of a sample in one group change no set, and too few groups give sets of all classes."""
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(30, 1))
+    labels = (inputs[:, 0] + 0.5 * rng.normal(size=30) > 0).astype(int)
+    settings = {"method": "split", "level": 0.8, "cv": [(np.arange(15), np.arange(15, 30))]}
+    plain = ConformalPredictor(StructuredPredictor("rbf", gamma=1.0, alpha=0.1), **settings)
+    plain.fit(inputs, labels, groups=np.arange(30))
+    rows = np.r_[np.arange(30), np.repeat(np.arange(15, 30), 3)]
+    settings["cv"] = [(np.arange(15), np.arange(15, len(rows)))]
+    copied = ConformalPredictor(StructuredPredictor("rbf", gamma=1.0, alpha=0.1), **settings)
+    copied.fit(inputs[rows], labels[rows], groups=rows)
+    assert_array_equal(copied.predict_set(inputs).sizes, plain.predict_set(inputs).sizes)
+    with pytest.warns(UserWarning, match="needs at least 4 groups"):
+        few = ConformalPredictor(StructuredPredictor("rbf", gamma=1.0, alpha=0.1), "cv+", 0.8)
+        few.fit(inputs, labels, groups=np.arange(30) % 3)
+    assert_array_equal(few.predict_set(inputs).sizes, 2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.moments_by_hand import by_hand, moments_of
 from numpy.testing import assert_allclose
 
 from hilbertlearn.training import MomentProblem, Moments
@@ -26,29 +27,10 @@ GAPS[rng.random(Y.shape) < 0.2] = np.nan
 GAPS[:2] = np.nan
 
 
-def by_hand(Z, Y, M, s, center, weights):
-    """B (r, d) and the constant from one dense system over all dual variables observed, ``A + K A M / s = Y``."""
-    n, d = Y.shape
-    M = np.eye(d) if M is None else M
-    seen = np.isfinite(Y)
-    mass = weights[:, None] * seen
-    mean = (mass * np.nan_to_num(Y)).sum(axis=0) / mass.sum(axis=0) if center else np.zeros(d)
-    root = np.sqrt(weights)
-    kept = seen.ravel()
-    K = np.kron((root[:, None] * Z) @ (root[:, None] * Z).T, M)[np.ix_(kept, kept)]
-    A = np.zeros(n * d)
-    A[kept] = np.linalg.solve(np.eye(kept.sum()) + K / s, (root[:, None] * (Y - mean)).ravel()[kept])
-    return Z.T @ (root[:, None] * A.reshape(n, d)) / s, mean
-
-
 def primal_by_hand(B, M, c, Z, Y, s, weights):
     BM = B if M is None else B @ M
     residuals = np.nan_to_num(Y - c - Z @ BM)
     return weights @ (residuals**2).sum(axis=1) / 2 + s / 2 * np.vdot(B, BM)
-
-
-def moments_of(Z, Y, weights=None, origin=None):
-    return Moments.from_rows(Z, Y, weights, np.zeros(Y.shape[1]) if origin is None else origin)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])

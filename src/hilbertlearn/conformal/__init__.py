@@ -8,7 +8,7 @@ quantiles (``quantiles.py``), ``ObjectSets`` structured objects (``objects.py``)
 (``links.py``). An estimator names its strategy by the class attribute ``conformal_strategy``: "rows" (the default, for
 estimators without it), "quantiles" (it then has ``levels``), "objects" or "links". In a pipeline or a search the
 estimator inside decides. ``predictor.STRATEGIES`` maps names to classes. A prediction method exists only where
-``OutputSets.methods`` lists it; the AttributeError of the others names those that exist. ``score`` is a constructor
+``OutputSets.methods`` lists it; the AttributeError of a missing one lists them. ``score`` is a constructor
 parameter, so there is no method of that name: scikit-learn's tools need ``scoring=``.
 
 *A strategy* has three parts. *Models*: K models without some samples each, and which of them leaves out calibration

@@ -39,7 +39,10 @@ STRATEGIES: dict[str, type[OutputSets]] = {
 
 
 def _offers(name):
-    """Decorator: the method exists where the strategy of the estimator has it; the error names those that exist."""
+    """Decorator that makes a prediction method available only if the strategy of the estimator lists it.
+
+    The AttributeError of a missing method lists the available ones.
+    """
 
     def check(predictor):
         methods = predictor._strategy.methods

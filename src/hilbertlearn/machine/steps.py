@@ -88,11 +88,11 @@ class FitSteps:
         return fit_path(training, loss, alphas, spec.options)
 
     def make_state(self, result: Fit) -> State:
-        """What is kept of a fit."""
+        """Create the state of a fit."""
         return State.from_fit(result)
 
     def make_stream_state(self, settings, solved, n_samples, results) -> StreamState:
-        """What is kept of a model that was solved from sums over rows."""
+        """Create the state of a model that was solved from sums over rows."""
         return StreamState.from_moments(settings, solved, n_samples, results)
 
     def fold_error(self, training: Training, result: Fit, test, loss=None) -> float:

@@ -16,7 +16,7 @@ class _HistogramLoss(OutputLoss):
     def check(self, outputs):
         histograms = as_matrix(outputs, "a matrix (n, bins) of histograms")
         if not np.isfinite(histograms).all():
-            raise ValueError("y contains NaN or infinity; histograms need all bins, drop those that are not complete")
+            raise ValueError("y contains NaN or infinity; histograms need all bins, drop incomplete ones")
         lowest = histograms.min(axis=1)
         if (lowest < 0).any():
             row = int(np.argmax(lowest < 0))

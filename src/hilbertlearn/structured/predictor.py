@@ -87,9 +87,10 @@ class StructuredPredictor(BatchMachine):
         Operator on coordinates of an output kernel; None is the identity.
     output_kernel : name, Gram matrix, kernel object, callable, ``spaces.OutputKernel`` or None, default=None
         Kernel of the outputs. For a Gram matrix the outputs are row numbers.
-    rank : "auto", int or None, default="auto"
+    rank : int, "auto" or None, default=None
         Dimension of the coordinates of the output kernel: a number of landmarks among the training outputs, None for
-        all of them. "auto": all up to 5000 distinct outputs; see ``spaces.OutputKernel``.
+        all of them. "auto": all up to 5000 distinct outputs; see ``spaces.OutputKernel``. The default is
+        exact: landmarks are an approximation.
     output_loss : name, object of ``hilbertlearn.output_losses``, callable or None, default=None
         Loss between two outputs, also a sum such as ``Hamming() + 0.5 * F1()``, or a callable ``(Z, Y) -> losses``.
     decoder : str, function or object, default="auto"
@@ -183,7 +184,7 @@ class StructuredPredictor(BatchMachine):
         kernel_params=None,
         operator=None,
         output_kernel=None,
-        rank="auto",
+        rank=None,
         output_loss=None,
         decoder="auto",
         candidates=None,

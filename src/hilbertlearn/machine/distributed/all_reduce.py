@@ -45,7 +45,7 @@ class AllReduce:
         return await asyncio.shield(waiting)
 
     async def end(self, why):
-        """Raise ``Interruption`` in the parts that wait, and in those that send later."""
+        """Raise ``Interruption`` in parts that wait, and in parts that send later."""
         self._ended = self._ended or why
         if self._sum is not None and not self._sum.done():
             self._sum.set_exception(Interruption(self._ended))
