@@ -130,6 +130,10 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
     center : bool or "auto", default="auto"
         Whether the model has a constant curve: the one of smallest loss. "auto" also smooths it on a grid, according
         to the noise estimated from differences between curves; True does not.
+    scale_inputs : bool or "auto", default="auto"
+        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
+        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
+        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
     graph : array, networkx graph or object, default=None
         As in ``OperatorKernelRegressor``; curves that are all NaN are unlabelled.
     manifold : float, default=0.0
@@ -214,6 +218,7 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         loss="squared",
         alpha="auto",
         center="auto",
+        scale_inputs="auto",
         graph=None,
         manifold=0.0,
         feature_map="auto",

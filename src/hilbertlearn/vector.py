@@ -71,6 +71,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         squared one). Numbers in the loss, the operator and ``dual_coef_`` are then those of scaled outputs. "auto"
         scales several outputs where an operator, a metric or constants of the loss are computed from them. Without an
         operator, the model of the squared loss does not depend on it.
+    scale_inputs : bool or "auto", default="auto"
+        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
+        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
+        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
     graph : array of shape (n, n), networkx graph, ``kernels.Affinity`` or object with ``penalty(K)``, default=None
         Similarities of all samples, for ``manifold > 0``. None is the graph of 10 nearest neighbours. ``penalty(K)``
         returns the positive semi-definite penalty matrix (n, n) for a Gram matrix K.
@@ -174,6 +178,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         alpha_per_output=False,
         center=True,
         scale="auto",
+        scale_inputs="auto",
         graph=None,
         manifold=0.0,
         feature_map="auto",

@@ -48,12 +48,14 @@ Outputs are centred at their mean, whatever the loss.
 ``exp(-t L)`` itself, here ("diffusion_kernel", t), which penalises smooth functions most.
 """
 
+from .average import AverageKernel
 from .columns import CategoricalKernel, Columns, ResolvedColumns
 from .embedding import node_embedding
 from .family import (
     KernelFamily,
     KernelSearch,
     SharedDistances,
+    can_scale,
     candidate_kernels,
     is_fixed,
     is_searched,
@@ -90,6 +92,7 @@ from .objects import (
 )
 from .output_tensor import OutputTensorKernel
 from .ranks import input_ranks
+from .scaling import InputScaling
 from .stationary import DIFFERENTIABLE, distances, metric_name, profile, profile_derivative
 from .tables import InputTable
 from .vector_fields import CurlFreeKernel, DivergenceFreeKernel, HelmholtzKernel, OperatorValuedKernel
@@ -97,6 +100,7 @@ from .vector_fields import CurlFreeKernel, DivergenceFreeKernel, HelmholtzKernel
 __all__ = [
     "AdditiveKernel",
     "Affinity",
+    "AverageKernel",
     "CategoricalKernel",
     "ChannelSum",
     "Columns",

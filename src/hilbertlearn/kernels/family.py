@@ -9,8 +9,9 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from ..data.functions import has_points
+from .average import AverageKernel
 from .functional import L2, IntegratedKernel
-from .gram import CURVE_NAMES, InputKernel, scalar_kernel
+from .gram import CURVE_NAMES, PRECOMPUTED, TANIMOTO, InputKernel, scalar_kernel
 from .objects import NamedKernel, object_kernel
 from .stationary import STATIONARY, distances, metric_name, profile
 
@@ -96,6 +97,12 @@ def is_searched(kernel, gamma):
     return bool(getattr(kernel, "rate_is_searched", False))
 
 
+def can_scale(kernels, X):
+    """Whether all kernels are named kernels of rows of numbers, whose columns can be scaled."""
+    is_named = all(isinstance(kernel, str) and kernel not in (PRECOMPUTED, TANIMOTO) for kernel in kernels)
+    return is_named and (scipy.sparse.issparse(X) or getattr(X, "ndim", 0) == 2)
+
+
 def is_fixed(kernel, gamma, resolved: InputKernel):
     """Whether the resolved kernel also holds for subsets of the samples, because no rule computes it from them."""
     if is_searched(kernel, gamma):
@@ -113,11 +120,12 @@ class KernelFamily:
     searched: tuple[bool, ...]  # whether the rate of each kernel is searched
 
     @classmethod
-    def from_settings(cls, pairs, gamma, params, X, weights, centred):
-        """Resolve (kernel, operator) pairs with training inputs X and their weights (n,)."""
+    def from_settings(cls, pairs, gamma, params, X, weights, centred, scaling=None):
+        """Resolve (kernel, operator) pairs with training inputs X, their weights (n,) and their scaling."""
         settings = [scalar_kernel(kernel) for kernel, _ in pairs]
-        resolved = (InputKernel.from_settings(kernel, gamma, params, X, weights, centred) for kernel in settings)
-        return cls(tuple(resolved), tuple(is_searched(kernel, gamma) for kernel in settings))
+        inputs = X, weights, centred, scaling
+        resolved = tuple(InputKernel.from_settings(kernel, gamma, params, *inputs) for kernel in settings)
+        return cls(resolved, tuple(is_searched(kernel, gamma) for kernel in settings))
 
     @property
     def is_searched(self) -> bool:
@@ -135,7 +143,10 @@ class KernelFamily:
 
 
 class SharedDistances:
-    """Gram matrices of several kernels at the same inputs X, from one matrix of distances for each metric."""
+    """Gram matrices of several kernels at the same inputs X, from one matrix of distances for each metric and scaling.
+
+    All kernels that scale the inputs have the same scaling.
+    """
 
     def __init__(self, X):
         self.X = X
@@ -143,12 +154,15 @@ class SharedDistances:
 
     def __call__(self, kernels):
         """Compute the Gram matrices (n, n) of resolved kernels."""
-        return [self._gram(kernel) for kernel in kernels]
+        return [self.gram(kernel) for kernel in kernels]
 
-    def _gram(self, kernel):
+    def gram(self, kernel):
+        """Compute the Gram matrix (n, n) of a resolved kernel."""
+        if isinstance(kernel.kernel, AverageKernel):
+            return kernel.kernel.sum_of(self.gram)
         if not isinstance(kernel.kernel, str) or kernel.kernel not in STATIONARY:
             return kernel.training_gram(self.X)
-        metric = metric_name(kernel.kernel)
-        if metric not in self._distances:
-            self._distances[metric] = distances(kernel.kernel, self.X)
-        return profile(kernel.kernel, self._distances[metric], kernel.gamma)
+        key = metric_name(kernel.kernel), kernel.scaling is None
+        if key not in self._distances:
+            self._distances[key] = distances(kernel.kernel, kernel.scale(self.X))
+        return profile(kernel.kernel, self._distances[key], kernel.gamma)

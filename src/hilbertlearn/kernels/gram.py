@@ -22,6 +22,7 @@ from .._utils.linalg import to_float64
 from .._utils.statistics import weighted_quantile
 from .._utils.validation import check_choice, check_number, check_symmetric_psd, warn
 from .ranks import evenly_spread_rows
+from .scaling import InputScaling
 from .stationary import MATERN, OVERFLOW, distances, profile
 from .tiles import fill_tiles
 
@@ -230,31 +231,47 @@ def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
 class InputKernel:
     """A kernel with numbers for all settings, as a fitted model keeps it.
 
-    It is a copy: later changes of the estimator's settings do not affect it. Linear and polynomial kernels are
-    evaluated at ``x - origin`` if there is an origin (p,).
+    It is a copy: later changes of the estimator's settings do not affect it. Rows of numbers are scaled first if there
+    is a scaling. Linear and polynomial kernels are then evaluated at ``x - origin`` if there is an origin (p,).
     """
 
     kernel: Any
     gamma: float | None = None
     params: dict | None = None
     origin: np.ndarray | None = None
+    scaling: InputScaling | None = None
     on_features = False  # whether features replace kernel values, as in ``FeatureKernel``
 
     @classmethod
-    def from_settings(cls, kernel, gamma, params, X, weights=None, centred=False):
+    def from_settings(cls, kernel, gamma, params, X, weights=None, centred=False, scaling=None):
         """Resolve settings with training inputs X and their weights (n,).
 
         centred : whether linear and polynomial kernels have their origin at the weighted mean of X
+        scaling : of rows X, or None
         """
+        X = X if scaling is None else scaling(X)
         kernel = kernel.resolve(X, weights) if hasattr(kernel, "resolve") else snapshot(kernel)
         has_origin = centred and isinstance(kernel, str) and kernel in _INNER_PRODUCT
         origin = _weighted_mean(X, weights) if has_origin else None
-        return cls(kernel, resolve_gamma(kernel, gamma, X, weights), None if params is None else dict(params), origin)
+        rate = resolve_gamma(kernel, gamma, X, weights)
+        return cls(kernel, rate, None if params is None else dict(params), origin, scaling)
 
     @property
     def precomputed(self) -> bool:
         """Whether the inputs are kernel values."""
         return is_precomputed(self.kernel)
+
+    @property
+    def name(self) -> str:
+        """The kernel in a few words."""
+        kernel = self.kernel if isinstance(self.kernel, str) else repr(self.kernel)
+        rate = "" if self.gamma is None else f" gamma {self.gamma:.2g}"
+        return f"{kernel}{rate}{' of scaled inputs' if self.is_scaled else ''}"
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether columns of the inputs are divided by different numbers."""
+        return self.scaling is not None and not self.scaling.keeps_units
 
     @property
     def rate(self):
@@ -273,18 +290,30 @@ class InputKernel:
         """Number of entries of one kernel value, for n samples and d outputs."""
         return self.kernel.value_size(n, d) if is_operator_valued(self.kernel) else 1
 
+    def scale(self, X):
+        """The inputs that the kernel is evaluated at."""
+        return X if self.scaling is None else self.scaling(X)
+
+    def without_bounds(self) -> InputKernel:
+        """The same kernel for inputs however far from the training samples, see ``InputScaling``."""
+        kernel = self.kernel.without_bounds() if hasattr(self.kernel, "without_bounds") else self.kernel
+        scaling = None if self.scaling is None else self.scaling.without_bounds()
+        return replace(self, kernel=kernel, scaling=scaling)
+
     def training_gram(self, X):
         """Compute the checked Gram matrix (n, n)."""
+        X = self.scale(X)
         return training_gram(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
 
     def diagonal(self, X):
         """Compute ``k(x, x)`` (n,), for precomputed values the diagonal of X."""
         if self.precomputed:
             return np.asarray(X).diagonal()
-        return diagonal(self.kernel, X, gamma=self.gamma, params=self.params, origin=self.origin)
+        return diagonal(self.kernel, self.scale(X), gamma=self.gamma, params=self.params, origin=self.origin)
 
     def __call__(self, X, Z=None):
         """Compute kernel values (m, n) of X with Z, or with itself; X if it holds kernel values."""
+        X, Z = self.scale(X), None if Z is None else self.scale(Z)
         return gram(self.kernel, X, Z, gamma=self.gamma, params=self.params, origin=self.origin)
 
 

@@ -30,6 +30,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     dtype : of rows of numbers for named kernels, or a list of accepted ones, the first being the default
     """
     check_collected(X, "X")
+    kernels = [part for kernel in kernels for part in getattr(kernel, "components", (kernel,))]
     if _any_has(kernels, "accepts_any_input"):  # a transformer checks its inputs itself
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X

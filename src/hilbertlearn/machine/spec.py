@@ -34,6 +34,7 @@ class Spec:
     alpha: Any  # a number, "auto" or a schedule
     center: Any
     options: Options
+    scale_inputs: Any = False  # "auto", True or False
     feature_map: Any = None  # "auto", None for Gram matrices, or an object of ``features``
     precision: str = "float64"
     graph: Any = None
@@ -71,6 +72,7 @@ class Spec:
         check_choice(estimator.center, "center", differences.pop("centers", _BOOLEANS))
         per_output = check_choice(setting("alpha_per_output", False), "alpha_per_output", _BOOLEANS)
         manifold = check_number(setting("manifold", 0.0), "manifold", strict=False)
+        scale_inputs = check_choice(setting("scale_inputs", False), "scale_inputs", ("auto", *_BOOLEANS))
         loss = snapshot(as_loss(estimator.loss))
         progress = Progress(type(estimator).__name__, estimator.verbose)
         functions = {
@@ -87,6 +89,7 @@ class Spec:
             operator=setting("operator", None),
             loss=loss,
             alpha=estimator.alpha,
+            scale_inputs=scale_inputs,
             center=estimator.center,
             options=Options(estimator.solver, estimator.tol, estimator.max_iter, progress),
             feature_map=_check_feature_map(setting("feature_map", None), loss),
@@ -114,6 +117,7 @@ class Spec:
             gamma=self.gamma,
             params=self.kernel_params,
             center=bool(self.center),
+            scale_inputs=self.scale_inputs,
             space=self.output_space,
             graph=self.graph,
             manifold=self.manifold,

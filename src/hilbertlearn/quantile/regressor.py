@@ -75,6 +75,10 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     scale : bool, default=True
         Whether outputs of vectors are divided by their mean absolute deviation, so that all have the same influence;
         alpha is then that of scaled outputs. There is no "auto": the model of the pinball loss always depends on it.
+    scale_inputs : bool or "auto", default="auto"
+        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
+        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
+        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
     feature_map : "auto", None, int, object or transformer, default="auto"
         As in ``OperatorKernelRegressor``.
     solver : str, default="auto"
@@ -152,6 +156,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         alpha="auto",
         center="auto",
         scale=True,
+        scale_inputs="auto",
         feature_map="auto",
         solver="auto",
         tol=1e-6,

@@ -17,6 +17,7 @@ STAGES = [
     stages.subsample,
     stages.search_kernel,
     stages.screen_outliers,
+    stages.average_evaluated_kernels,
     stages.search_operator,
     stages.learn_kernel,
     stages.build_training,

@@ -25,6 +25,17 @@ class Criterion:
 
     loss: Loss | None = None
 
+    is_root = False  # whether errors that are not relative are roots of mean squares, not mean squares
+
+    def log_losses(self, data: Samples, errors):
+        """Logarithms of mean squared errors, or of mean losses, whose differences weight settings.
+
+        Losses that are no continuous numbers are at least what the number of samples can tell from zero.
+        """
+        power = 2.0 if self.is_root or self.spread(data) is not None else 1.0
+        least = 0.0 if self.loss is not None else data.space.error_resolution(len(data.rows))
+        return power * np.log(np.maximum(np.asarray(errors, dtype=float) + least, np.finfo(float).tiny))
+
     def evaluate(self, data: Samples, residuals) -> tuple[float, float]:
         """Error and standard error of residuals (n, d) of the samples `data`."""
         return self.evaluator(data)(residuals)
@@ -54,6 +65,8 @@ class Criterion:
 
 class NormCriterion(Criterion):
     """Mean norm of residuals. Outliers change it little, and it needs no constants of a loss."""
+
+    is_root = True
 
     def spread(self, data):
         return None

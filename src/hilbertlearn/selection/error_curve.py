@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ..core.terms import Factors
 from ..leave_one_out import loo_residual_path, loo_targets
 from ..training import Samples, Training
+from .averaging import alpha_log_weights, mean_alpha
 from .criterion import Criterion
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
@@ -28,7 +30,9 @@ class ErrorCurve:
     alphas: np.ndarray  # increasing, the evaluated ones
     errors: np.ndarray
     standard_errors: np.ndarray
-    best: int  # index of the selected alpha
+    best: int  # index of the smallest error
+    log_weights: np.ndarray  # of the alphas
+    largest: float  # end of the default grid, 10 times the scale of the kernel
     seconds: float
     factors: Factors | None = None  # of the training data's term, where they were computed
 
@@ -38,7 +42,13 @@ class ErrorCurve:
 
     @property
     def alpha(self) -> float:
-        return float(self.alphas[self.best])
+        """The selected alpha, a mean of the evaluated ones."""
+        return mean_alpha(self.alphas, self.log_weights)
+
+    @property
+    def log_weight(self) -> float:
+        """Logarithm of the weight of the kernel."""
+        return float(logsumexp(self.log_weights))
 
     @property
     def penalty(self) -> float:
@@ -85,13 +95,17 @@ def error_curve(
     errors, standard_errors = np.array(list(results.values())).T
     if data is not training or weights is not None:
         fitted, factors = training, None
+    alphas, largest = np.asarray(alphas)[list(results)], training.alphas()[-1]
+    n_effective = data.weights.sum() ** 2 / (data.weights**2).sum()
     return ErrorCurve(
         training=fitted,
         total_weight=float(data.weights.sum()),
-        alphas=np.asarray(alphas)[list(results)],
+        alphas=alphas,
         errors=errors,
         standard_errors=standard_errors,
         best=best_index(errors),
+        log_weights=alpha_log_weights(alphas, criterion.log_losses(evaluated, errors), n_effective, largest),
+        largest=float(largest),
         seconds=time.perf_counter() - begun,
         factors=factors,
     )

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from .. import kernels
 from .._utils.progress import StopSearch, Task
 from .._utils.threads import threads_for
 from .._utils.validation import warn
 from ..training import Options, Samples, build
+from .averaging import Candidate, average_kernel, prior_log_weight, shares_of, sharpness
 from .criterion import Criterion
 from .draws import draw_subsample
 from .error_curve import ErrorCurve, candidate_alphas, error_curve
@@ -21,9 +23,10 @@ from .trials import Trial, smoothest
 # Rates of a kernel relative to the median rule's: a factor of 4 apart, from 1e-3 to 16.
 RATES = 2.0 ** np.arange(-10, 5, 2)
 _STEP, _HALF_STEP = RATES[1] / RATES[0], np.sqrt(RATES[1] / RATES[0])
-_WINDOW = 2  # steps to either side of the best rate of one kernel at which the next kernels are evaluated
+_WINDOW = 1  # steps to either side of the best rate of one kernel at which the next kernels are evaluated
 _BEYOND = 2  # steps beyond the largest rate that are evaluated as long as errors fall
 _NEAR = (1.0, 0.5, 2.0)  # rates that are compared with the best one, relative to it
+_MOST_OTHERS = 6  # kernels beside these; each costs as much
 _EDGE = 1e-2  # relative gain of the last rate of the grid over its neighbour that causes a warning
 # Errors of rates far apart differ by more than errors of different subsamples do. So up to 600 samples are searched as
 # a whole, of more 400 find the region; the best rate and its neighbours are compared on 1000 samples.
@@ -40,6 +43,7 @@ class SearchResult:
     trials: tuple[Trial, ...]
     rate: float  # relative to the median rule's
     neighbours: list[tuple[int, float]]  # (index of the family, rate) of the kernel itself and of similar ones
+    candidates: tuple[Candidate, ...] = ()  # the kernels evaluated in the last round
 
 
 def is_open(samples: Samples) -> bool:
@@ -56,15 +60,32 @@ def has_plain_kernels(samples: Samples) -> bool:
 
 
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
-    """For each candidate kernel its setting, and the family of its rates for the samples."""
-    recipe, families = samples.recipe, []
-    for kernel in recipe.kernel_candidates or [recipe.pairs[0][0]]:
-        pairs = samples.with_kernel(kernel).recipe.pairs
-        inputs = (samples.X, samples.input_weights)
-        families.append(
-            (kernel, kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs, recipe.center))
-        )
+    """For each candidate kernel, and each scaling of the inputs, its setting and the family of its rates."""
+    recipe = samples.recipe
+    families: list[tuple[Any, kernels.KernelFamily]] = []
+    candidates = recipe.kernel_candidates or [recipe.pairs[0][0]]
+    for scaling in _candidate_scalings(samples):
+        for kernel in candidates:
+            pairs = samples.with_kernel(kernel).recipe.pairs
+            inputs = (samples.X, samples.input_weights, recipe.center, scaling)
+            family = kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs)
+            if scaling is not None or not families or family.is_searched or len(candidates) == 1:
+                families.append((kernel, family))  # of linear functions, scaled inputs are enough
     return families
+
+
+def _candidate_scalings(samples: Samples) -> list[kernels.InputScaling | None]:
+    """The scalings of the inputs to select from; None for inputs as they are."""
+    recipe = samples.recipe
+    is_auto = isinstance(recipe.scale_inputs, str)
+    pairs = [samples.with_kernel(kernel).recipe.pairs for kernel in recipe.kernel_candidates] or [recipe.pairs]
+    settings = [kernels.scalar_kernel(kernel) for terms in pairs for kernel, _ in terms]
+    if not recipe.scale_inputs or not kernels.can_scale(settings, samples.X):
+        return [None]
+    if is_auto and (scipy.sparse.issparse(samples.X) or not is_open(samples)):
+        return [None]
+    scaling = kernels.InputScaling.from_samples(samples.X, samples.input_weights)
+    return [scaling, None] if is_auto and not scaling.keeps_units else [scaling]
 
 
 def search_kernels(
@@ -105,11 +126,25 @@ def search_kernels(
             curve = search.best_curve()
         i, rate = search.best
         setting, family = families[i]
-        neighbours = [(i, rate * factor) for factor in (_NEAR if family.is_searched else (1.0,))]
+        neighbours = search.neighbours(n)
         trials += search.trials
         search.warn_at_edge()
         is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
-    return SearchResult(setting, family.at_rate(rate), curve, trials, rate, neighbours)
+    evaluated = tuple(search.candidates.values())
+    return SearchResult(setting, family.at_rate(rate), curve, trials, rate, neighbours, evaluated)
+
+
+def average_kernels(samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None) -> SearchResult:
+    """The result with the average of the evaluated kernels in place of the best one, and its alpha."""
+    is_auto = isinstance(alpha, str)
+    kernel = average_kernel(result.candidates, normalizes=is_auto)
+    if kernel is None:
+        return result
+    gram = kernels.SharedDistances(samples.X).gram(kernel)
+    training = build(samples.with_kernel_candidates([kernel.kernel]).with_kernel(kernel.kernel), [kernel], [gram])
+    curve = error_curve(training, criterion, candidate_alphas(training, alpha), weights)
+    trials = result.trials + curve.trials()
+    return replace(result, setting=kernel.kernel, kernels=(kernel,), curve=curve, trials=trials)
 
 
 def search_operators(
@@ -154,6 +189,7 @@ class _KernelSearch:
         self.best: tuple[int, float] = (0, 1.0)  # family and rate of the smallest error
         self.names: dict[tuple[int, float], str] = {}
         self.trials: tuple[Trial, ...] = ()
+        self.candidates: dict[tuple[int, float], Candidate] = {}
         self._curve: tuple[tuple[int, float], ErrorCurve] | None = None  # of the best, where it is in memory
 
     def evaluate_grid(self, middle=None):
@@ -179,11 +215,22 @@ class _KernelSearch:
             while first and self.best_rates[i] == grid[first]:
                 first -= 1
                 self.evaluate(i, grid[first])
-            best = self.best_rates[i]
-            self.evaluate(i, best / _HALF_STEP)
-            self.evaluate(i, best * _HALF_STEP)
             nearest = int(np.argmin(np.abs(np.log(grid / self.best[1]))))
             first, end = max(nearest - _WINDOW, 0), min(nearest + _WINDOW + 1, len(grid))
+        i, rate = self.best
+        if self.families[i][1].is_searched:
+            self.evaluate(i, rate / _HALF_STEP)
+            self.evaluate(i, rate * _HALF_STEP)
+
+    def neighbours(self, n) -> list[tuple[int, float]]:
+        """The best kernel, those at rates around it, and others that n samples may not tell from it."""
+        i, rate = self.best
+        near = [(i, rate * factor) for factor in (_NEAR if self.families[i][1].is_searched else (1.0,))]
+        growth = sharpness(n) / sharpness(len(self.samples.rows))
+        candidates = tuple(replace(one, log_weight=growth * one.log_weight) for one in self.candidates.values())
+        shares = dict(zip(self.candidates, shares_of(candidates), strict=True))
+        others = sorted((key for key in shares if shares[key] > 0), key=lambda key: -shares[key])
+        return near + [key for key in others if key not in near][:_MOST_OTHERS]
 
     def evaluate(self, i, rate):
         """Compute the error curve of a kernel and report it."""
@@ -206,6 +253,9 @@ class _KernelSearch:
         alphas = candidate_alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()
+        is_unscaled = family.kernels[0].scaling is None and self.families[0][1].kernels[0].scaling is not None
+        log_weight = curve.log_weight + prior_log_weight(rate if family.is_searched else None, is_unscaled)
+        self.candidates[i, rate] = Candidate(setting, selected, rate, log_weight, curve.largest)
         self.names[i, rate] = " + ".join(
             f"{kernel.kernel}" if kernel.rate is None else f"{kernel.kernel}, rate {rate:.3g}" for kernel in selected
         )

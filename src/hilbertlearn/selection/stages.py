@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import kernels
 from ..core.terms import Factors
 from ..losses import Loss, Squared
 from ..training import Options, Samples, Training, build, for_alpha
@@ -20,6 +21,7 @@ from .draws import draw_subsample
 from .feature_search import Approximation, search_features
 from .folds import search_folds
 from .kernel_search import (
+    average_kernels,
     families_of,
     has_plain_kernels,
     is_open,
@@ -82,7 +84,7 @@ class Draft:
     weights: Any = None  # (n,) factors of the surrogate's weights in a robust fit, None for ones; search_kernel
     unit: float = 1.0  # alpha of the loss over alpha of the squared loss with these weights; search_kernel
     criterion: Criterion = field(default_factory=Criterion)  # search_kernel
-    result: Any = None  # SearchResult on the surrogate; search_kernel, search_operator, learn_kernel
+    result: Any = None  # SearchResult on the surrogate; search_kernel, average_kernels, search_operator, learn_kernel
     has_replaced_outputs: bool = False  # whether outlying points were replaced; screen_outliers
     training: Any = None  # Training: the samples with the selected kernels; build_training, search_landmarks
     alpha: Any = None  # float; build_training, refine_alpha, refine_alpha_of_loss, search_landmarks, restore_loss
@@ -219,6 +221,20 @@ def _search_again(draft: Draft, samples: Samples) -> Draft:
     """The draft after the search of the kernel for other samples."""
     again = replace(Draft.start(draft.request, screens=False), samples=samples)
     return search_kernel(subsample(merge_duplicates(again)))
+
+
+def average_evaluated_kernels(draft: Draft) -> Draft:
+    """Average the evaluated kernels, where the samples cannot tell which one is the best."""
+    result = draft.result
+    if result is None or len(result.kernels) > 1 or n_rounds(draft.surrogate):
+        return draft
+    if kernels.is_operator_valued(result.kernels[0].kernel) or draft.surrogate.recipe.params:
+        return draft
+    averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)
+    if averaged is result:
+        return draft
+    samples = draft.samples.with_kernel_candidates([averaged.setting])
+    return replace(draft, result=averaged, samples=samples)
 
 
 def search_operator(draft: Draft) -> Draft:

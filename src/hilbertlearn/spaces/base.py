@@ -115,6 +115,10 @@ class Space:
         """Errors (n,) of samples with coordinates Y (n, d) and cross-validated residuals (n, d)."""
         return np.nansum(residuals**2, axis=1)
 
+    def error_resolution(self, n_samples) -> float:
+        """The mean of ``sample_errors`` that so many samples cannot tell from zero; 0 for squared errors."""
+        return 0.0
+
     def compress(self) -> Space:
         """A space with fewer coordinates, linear in these, and the same ``sample_errors``; itself if none exists."""
         return self

@@ -220,6 +220,9 @@ class WeightSpace(Space):
     def sample_errors(self, Y, residuals):
         return expected_losses((Y - residuals) @ self.losses.T, self.losses[:, np.argmax(Y, axis=1)].T)
 
+    def error_resolution(self, n_samples):
+        return float(self.losses.max()) / n_samples
+
     def compress(self):
         factors = _factor_low_rank(self.losses)
         return self if factors is None else LossSpace(self, *factors)
@@ -240,6 +243,9 @@ class LossSpace(Space):
 
     def sample_errors(self, Y, residuals):
         return expected_losses((Y - residuals) @ self.left.T, Y @ self.left.T)
+
+    def error_resolution(self, n_samples):
+        return self.weights.error_resolution(n_samples)
 
 
 def expected_losses(scores, losses):

@@ -106,6 +106,10 @@ class StructuredPredictor(BatchMachine):
         Regularisation, as in ``OperatorKernelRegressor``.
     center : bool, default=False
         Whether the model has a constant, the mean of the outputs in their space. False, as in the papers.
+    scale_inputs : bool or "auto", default="auto"
+        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
+        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
+        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
     graph : (n, n) weights, networkx graph, ``kernels.Affinity`` or None, default=None
         Graph of the penalty over all samples, as in ``OperatorKernelRegressor``.
     manifold : float, default=0.0
@@ -191,6 +195,7 @@ class StructuredPredictor(BatchMachine):
         loss="squared",
         alpha="auto",
         center=False,
+        scale_inputs="auto",
         graph=None,
         manifold=0.0,
         feature_map="auto",

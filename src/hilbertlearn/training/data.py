@@ -194,7 +194,8 @@ class Training(Samples):
         recipe = self.recipe
         if kernels.is_fixed(setting, recipe.gamma, self.kernels[k]):
             return self.kernels[k]
-        return kernels.InputKernel.from_settings(setting, recipe.gamma, recipe.params, X, weights, recipe.center)
+        options = (recipe.center, self.kernels[k].scaling)
+        return kernels.InputKernel.from_settings(setting, recipe.gamma, recipe.params, X, weights, *options)
 
     def take_encoded(self, positions) -> Samples:
         """The samples at these positions, encoded as before."""

@@ -39,6 +39,7 @@ class Recipe:
     manifold: float = 0.0
     kernel_candidates: tuple = ()  # candidate kernels of the first term, empty where its kernel is given
     operator_candidates: tuple = ()  # candidate operators of the first term, empty where its operator is given
+    scale_inputs: Any = False  # whether columns of inputs are divided by their standard deviations; "auto" to select it
     features: Any = None  # setting of the feature map: None for Gram matrices, "auto", or an object
     precision: str = "float64"  # of the fit, see ``precision.py``
 

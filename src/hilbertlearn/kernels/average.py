@@ -1,0 +1,95 @@
+"""A weighted sum of kernels: the kernel of a model that is averaged over settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .gram import POSITIVE, InputKernel
+from .stationary import STATIONARY, BandwidthMixin, distances, metric_name, profile
+
+_NAMED = 3  # kernels that the representation names
+
+
+@dataclass(frozen=True)
+class AverageKernel:
+    """Weighted sum of kernels with numbers for all settings.
+
+    Where the samples cannot tell the best kernel from others, ``kernel="auto"`` and ``gamma="auto"`` give each a weight,
+    and one model with the sum is fitted. Give ``model.kernel_`` as the kernel of another estimator to use it again.
+
+    Parameters
+    ----------
+    parts : tuple of InputKernel
+        Kernels of the same inputs.
+    weights : tuple of float
+        Their factors.
+    shares : tuple of float
+        The share of each kernel in the average: factors of kernels that are 1 on average.
+    """
+
+    parts: tuple[InputKernel, ...]
+    weights: tuple[float, ...]
+    shares: tuple[float, ...]
+    rate_setting = BandwidthMixin.rate_setting
+
+    @property
+    def gamma(self):
+        """The rates of the kernels, with None for kernels without a rate."""
+        return [part.rate for part in self.parts]
+
+    @property
+    def components(self):
+        """The kernels without their numbers, which decide how inputs are read."""
+        return tuple(part.kernel for part in self.parts)
+
+    @property
+    def positive_definite(self):
+        """Whether all kernels are positive semi-definite by construction."""
+        return all(
+            kernel in POSITIVE if isinstance(kernel, str) else getattr(kernel, "positive_definite", False)
+            for kernel in self.components
+        )
+
+    def sum_of(self, values_of):
+        """Weighted sum of the values of a function of the kernels."""
+        total = None
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            values = weight * values_of(part)
+            total = values if total is None else np.add(total, values, out=total)
+        return total
+
+    def diagonal(self, X):
+        """Compute ``k(x, x)`` (n,)."""
+        return self.sum_of(lambda part: part.diagonal(X))
+
+    def without_bounds(self):
+        """The same kernel for inputs however far from the training samples, see ``InputScaling``."""
+        return replace(self, parts=tuple(part.without_bounds() for part in self.parts))
+
+    def __call__(self, X, Z):
+        return np.asarray(self.sum_of(_SharedDistances(X, None if Z is X else Z)), dtype=float)
+
+    def __repr__(self):
+        largest = np.argsort(-np.array(self.shares), kind="stable")[:_NAMED]
+        names = [f"{self.shares[i]:.0%} {self.parts[i].name}" for i in largest]
+        n_others = len(self.parts) - len(names)
+        return f"average of {', '.join(names)}{f' and {n_others} others' if n_others else ''}"
+
+
+class _SharedDistances:
+    """Values of kernels at X and Z; successive kernels of the same distances share these."""
+
+    def __init__(self, X, Z):
+        self.X, self.Z = X, Z
+        self.metric, self.scaling, self.D = "", None, None
+
+    def __call__(self, part: InputKernel):
+        kernel = part.kernel
+        if not isinstance(kernel, str) or kernel not in STATIONARY:
+            return np.array(part(self.X, self.Z), dtype=float)
+        if metric_name(kernel) != self.metric or part.scaling is not self.scaling:
+            self.metric, self.scaling = metric_name(kernel), part.scaling
+            self.D = distances(kernel, part.scale(self.X), None if self.Z is None else part.scale(self.Z))
+        return profile(kernel, self.D, part.gamma)

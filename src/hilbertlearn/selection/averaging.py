@@ -1,0 +1,106 @@
+"""Weights of settings by their leave-one-out errors: of alphas for one kernel, and of kernels.
+
+The setting with the smallest leave-one-out error of a few dozen samples is an accident of these samples: it jumps when
+one of them changes, and its error is too small. So alpha is the mean of the evaluated ones, in logarithms, and the
+kernel the mean of the evaluated ones, with weights ``exp(-c n log(mean squared error))``. One model with the averaged
+kernel predicts as well as the average of many models, and remains one certified optimum with closed-form
+leave-one-out. The weights are continuous in the data. They concentrate with n, and beyond a thousand samples one kernel
+remains.
+
+Two prior weights keep few samples from selecting a function that passes through all of them: of a small alpha, and of a
+kernel with a high rate. Constants were selected on 111 small tables, none of which is in the tests or results pages.
+Half or twice each of them changes the mean R2 there by less than 0.005.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from .. import kernels
+
+_SHARPNESS = 0.2  # c: a Gaussian likelihood has 0.5, but errors of the same samples decide which setting is the best
+_MANY = 200  # samples from which c grows in proportion to n
+_SMALL_ALPHA, _ALPHA_PENALTY = 1e-3, 0.5  # of alpha over the kernel's scale; of squared decades below that
+_HIGH_RATE, _RATE_PENALTY = 1 / 16, 0.5  # relative to the median rule; of each factor of 4 above that
+_UNSCALED_PENALTY = 2.0  # of inputs that are not standardised: their units are often an accident
+_LEAST_SHARE = 0.02  # subtracted from all shares, so that kernels enter and leave the average continuously
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An evaluated kernel."""
+
+    setting: Any  # the kernel as given
+    kernels: tuple[kernels.InputKernel, ...]  # with numbers for all settings
+    rate: float | None  # relative to the median rule; None where it is not searched
+    log_weight: float
+    scale: float  # mean of k(x, x), up to a factor that all candidates share
+
+
+def sharpness(n) -> float:
+    """The number by which a difference in log mean squared error counts, for n samples."""
+    return _SHARPNESS * n * max(1.0, n / _MANY)
+
+
+def alpha_log_weights(alphas, log_losses, n, largest):
+    """Logarithms of the weights (a,) of increasing alphas.
+
+    log_losses : (a,) logarithms of mean squared errors
+    n : effective number of samples
+    largest : end of the default grid, 10 times the scale of the kernel
+    """
+    if len(alphas) == 1:
+        return -sharpness(n) * log_losses
+    logs = np.log10(alphas)
+    below = np.maximum(np.log10(0.1 * largest * _SMALL_ALPHA) - logs, 0.0)
+    return -sharpness(n) * log_losses - _ALPHA_PENALTY * below**2 + np.log(_cell_widths(logs))
+
+
+def _cell_widths(points):
+    """Widths (a,) of the cells around increasing points, so that the spacing of a grid does not matter."""
+    between = (points[1:] + points[:-1]) / 2
+    return np.diff(np.concatenate([points[:1], between, points[-1:]]))
+
+
+def mean_alpha(alphas, log_weights) -> float:
+    """Weighted geometric mean of alphas."""
+    weights = np.exp(log_weights - logsumexp(log_weights))
+    return float(np.exp(weights @ np.log(alphas)))
+
+
+def prior_log_weight(rate, is_unscaled) -> float:
+    """Logarithm of the prior weight of a kernel.
+
+    rate : relative to the median rule; None where it is not searched
+    is_unscaled : whether inputs are as given, where standardised ones are evaluated too
+    """
+    rate_penalty = 0.0 if rate is None else _RATE_PENALTY * max(0.0, np.log(rate / _HIGH_RATE) / np.log(4.0))
+    return -rate_penalty - _UNSCALED_PENALTY * is_unscaled
+
+
+def shares_of(candidates: tuple[Candidate, ...]):
+    """Shares (k,) of kernels in the average, some of them 0."""
+    log_weights = np.array([candidate.log_weight for candidate in candidates])
+    shares = np.exp(log_weights - logsumexp(log_weights))
+    shares = np.maximum(shares - min(_LEAST_SHARE, shares.max() / 2), 0.0)
+    return shares / shares.sum()
+
+
+def average_kernel(candidates: tuple[Candidate, ...], normalizes: bool) -> kernels.InputKernel | None:
+    """The average of kernels; None where one of them has all the weight.
+
+    normalizes : whether kernels are divided by their scale; not for a given alpha, which refers to each as it is
+    """
+    shares = shares_of(candidates)
+    used = np.flatnonzero(shares)
+    if len(used) == 1:
+        return None
+    scales = np.array([candidates[i].scale for i in used]) if normalizes else np.ones(len(used))
+    shares = shares[used]
+    factors = shares * np.exp(shares @ np.log(scales)) / scales
+    parts = tuple(candidates[i].kernels[0] for i in used)
+    return kernels.InputKernel(kernels.AverageKernel(parts, tuple(map(float, factors)), tuple(map(float, shares))))
