@@ -38,11 +38,12 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         "matern52", an object of ``hilbertlearn.kernels``, a Gaussian-process kernel of scikit-learn, a callable
         ``(X, Z) -> Gram``, "precomputed", or a list of ``(kernel, operator)`` terms that add up. "auto" selects among
         "rbf", "matern32", "matern12", "laplacian" and "linear", together with gamma; ``kernels.KernelSearch`` selects
-        among other kernels.
+        among other kernels. Kernels that the samples cannot tell from the best are averaged, which concerns fewer than
+        about a thousand samples: ``kernel_`` is then a ``kernels.AverageKernel``.
     gamma : float, "auto", "median" or "scale", default="auto"
         Rate of a named kernel. "auto" selects it together with alpha, between 2^-11 and 2^9 times the median rule, by
-        leave-one-out errors of the squared loss. With more than 600 samples, subsamples of 400 and 1000 narrow the
-        search. "median": the bandwidth is the median distance between samples. Kernel objects have their own setting.
+        leave-one-out errors of the squared loss. Up to 200 samples a fixed grid is averaged. With more than 600 samples,
+        subsamples of 400 and 1000 narrow the search. "median": the bandwidth is the median distance between samples. Kernel objects have their own setting.
     kernel_params : dict, default=None
         Further parameters of a named kernel, such as ``degree``.
     operator : array of shape (d, d), object or name of ``hilbertlearn.operators``, default=None
@@ -53,8 +54,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
     loss : str or object of ``hilbertlearn.losses``, default="squared"
         Loss of the residuals.
     alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
-        Regularisation. "auto" minimises the leave-one-out error of the squared loss over a logarithmic grid, each
-        output relative to its variance. For losses with a bound the error is their own, under weights that limit large
+        Regularisation. "auto" is a mean over a logarithmic grid, with weights by leave-one-out errors of the squared
+        loss, each output relative to its variance; with many samples it is the minimum of the error. For losses with a bound the error is their own, under weights that limit large
         residuals. With more than 2000 samples a subsample of 1500 selects alpha n. Five folds select alpha where
         leave-one-out errors have no closed form (sums of terms with operators, missing outputs with an operator; for
         the selection, curves with at most a quarter of their values missing are interpolated instead). The other two

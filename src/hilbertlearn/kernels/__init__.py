@@ -19,6 +19,7 @@ A kernel class may define these attributes and methods:
 ``scalar_kernel``                  the kernel that is evaluated on inputs, inside a kernel built from outputs
 ``diagonal(X)``                    computes ``k(x, x)`` without a Gram matrix
 ``rate_is_searched``               the rate is selected by leave-one-out errors; ``with_rate(factor)`` changes it
+``components``                     the kernels in an average, which decide how inputs are read
 ``variants(X, C, sample_weight)``  kernels to try after a fit with coefficients C
 =================================  =====================================================================================
 
@@ -34,6 +35,13 @@ one matrix of distances. A ``KernelFamily`` is the kernels of a model up to a co
 
 *kernel="auto"* also tries the city-block distance: on tables of mixed inputs it gains more than any smoothness does.
 With a gamma other than "auto" it is the Gaussian kernel, because a number means something else for each shape.
+
+*Scaled inputs* are a part of the resolved kernel, an ``InputScaling``: the estimator's inputs stay as they are given,
+and candidates with and without scaling are compared by the same errors. Values far outside the training range are
+limited, because the linear part of an average is otherwise unbounded at an outlying row.
+
+*An average is a kernel.* ``AverageKernel`` is a weighted sum of resolved kernels. A model with it is one problem, with
+its gap, leave-one-out, bounds and files, where an average of models would be a second kind of model everywhere.
 
 *Origin.* Linear and polynomial kernels have their origin at the mean of the inputs if ``center=True``: a model with a
 constant should not depend on the origin of the inputs.

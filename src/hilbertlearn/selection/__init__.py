@@ -19,6 +19,16 @@ Search
     samples 400 find the region of the rate, and 1000 compare neighbours. Small matrices are searched on one thread:
     idle threads of a second BLAS make small fits three times slower. Ties go to the smoother model. A best rate at the
     end of the grid causes a warning.
+Averages
+    The setting with the smallest error of a few dozen samples is an accident. Up to 200 samples all kernels and alphas
+    of a fixed grid are evaluated and averaged, with weights by their errors; of more samples those near the best. The
+    average of kernels is one kernel, so that the model stays one certified optimum with leave-one-out in closed form.
+    On 111 small tables it predicts as well as the average of models (mean R2 0.717 and 0.718; smallest error 0.59, ridge
+    regression 0.64). See ``averaging.py``.
+Inputs
+    Columns of rows of numbers are divided by their standard deviations, or not: both are evaluated. Of linear
+    functions, scaled inputs are enough. Ranks of the values, and inverse hyperbolic sines, gained nothing on these
+    tables (0.720 and 0.719, standardised 0.722).
 Features
     The number of landmarks begins at 250 and doubles while the error of up to 4000 samples, left out of the model of
     *all* samples, falls by 1 %. Landmarks are nested, so that this costs what the largest number costs.

@@ -7,7 +7,7 @@ kernel predicts as well as the average of many models, and remains one certified
 leave-one-out. The weights are continuous in the data. They concentrate with n, and beyond a thousand samples one kernel
 remains.
 
-Two prior weights keep few samples from selecting a function that passes through all of them: of a small alpha, and of a
+Two prior weights keep few samples from selecting a function that passes through all of them: of little noise, and of a
 kernel with a high rate. Constants were selected on 111 small tables, none of which is in the tests or results pages.
 Half or twice each of them changes the mean R2 there by less than 0.005.
 """
@@ -23,8 +23,8 @@ from scipy.special import logsumexp
 from .. import kernels
 
 _SHARPNESS = 0.2  # c: a Gaussian likelihood has 0.5, but errors of the same samples decide which setting is the best
-_MANY = 200  # samples from which c grows in proportion to n
-_SMALL_ALPHA, _ALPHA_PENALTY = 1e-3, 0.5  # of alpha over the kernel's scale; of squared decades below that
+MANY = 200  # samples up to which settings are averaged over a fixed grid, and from which c grows in proportion to n
+_LITTLE_NOISE, _NOISE_PENALTY = 0.03, 0.5  # variance of noise over that of the function; of squared decades below that
 _HIGH_RATE, _RATE_PENALTY = 1 / 16, 0.5  # relative to the median rule; of each factor of 4 above that
 _UNSCALED_PENALTY = 2.0  # of inputs that are not standardised: their units are often an accident
 _LEAST_SHARE = 0.02  # subtracted from all shares, so that kernels enter and leave the average continuously
@@ -43,21 +43,21 @@ class Candidate:
 
 def sharpness(n) -> float:
     """The number by which a difference in log mean squared error counts, for n samples."""
-    return _SHARPNESS * n * max(1.0, n / _MANY)
+    return _SHARPNESS * n * max(1.0, n / MANY)
 
 
 def alpha_log_weights(alphas, log_losses, n, largest):
     """Logarithms of the weights (a,) of increasing alphas.
 
-    log_losses : (a,) logarithms of mean squared errors
+    log_losses : (a,) see ``Evaluation``
     n : effective number of samples
     largest : end of the default grid, 10 times the scale of the kernel
     """
     if len(alphas) == 1:
         return -sharpness(n) * log_losses
     logs = np.log10(alphas)
-    below = np.maximum(np.log10(0.1 * largest * _SMALL_ALPHA) - logs, 0.0)
-    return -sharpness(n) * log_losses - _ALPHA_PENALTY * below**2 + np.log(_cell_widths(logs))
+    below = np.maximum(np.log10(0.1 * largest * _LITTLE_NOISE / n) - logs, 0.0)  # alpha n is the variance of noise
+    return -sharpness(n) * log_losses - _NOISE_PENALTY * below**2 + np.log(_cell_widths(logs))
 
 
 def _cell_widths(points):

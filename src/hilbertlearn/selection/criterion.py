@@ -5,12 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from .._utils.linalg import row_norms
 from ..losses import Loss
 from ..training import Samples
+
+_TINY = np.finfo(float).tiny
+
+
+class Evaluation(NamedTuple):
+    """The error of a setting."""
+
+    error: float
+    standard_error: float
+    # Logarithm of the mean squared error, times the number of independent outputs, or of a mean loss. Differences weight
+    # settings.
+    log_loss: float
 
 
 @dataclass(frozen=True)
@@ -25,30 +38,23 @@ class Criterion:
 
     loss: Loss | None = None
 
-    is_root = False  # whether errors that are not relative are roots of mean squares, not mean squares
+    power = 1.0  # 2 where errors that are not relative are roots of mean squares
 
-    def log_losses(self, data: Samples, errors):
-        """Logarithms of mean squared errors, or of mean losses, whose differences weight settings.
-
-        Losses that are no continuous numbers are at least what the number of samples can tell from zero.
-        """
-        power = 2.0 if self.is_root or self.spread(data) is not None else 1.0
-        least = 0.0 if self.loss is not None else data.space.error_resolution(len(data.rows))
-        return power * np.log(np.maximum(np.asarray(errors, dtype=float) + least, np.finfo(float).tiny))
-
-    def evaluate(self, data: Samples, residuals) -> tuple[float, float]:
-        """Error and standard error of residuals (n, d) of the samples `data`."""
+    def evaluate(self, data: Samples, residuals) -> Evaluation:
+        """The error of residuals (n, d) of the samples `data`."""
         return self.evaluator(data)(residuals)
 
-    def evaluator(self, data: Samples) -> Callable[[np.ndarray], tuple[float, float]]:
+    def evaluator(self, data: Samples) -> Callable[[np.ndarray], Evaluation]:
         """``evaluate`` as a function of residuals alone, for many residuals of the same samples."""
         weights = data.weights / data.weights.sum()
         spread = self.spread(data)
         if spread is None:
-            return lambda residuals: _mean_and_error(self.errors(data, residuals), weights)
+            least = 0.0 if self.loss is not None else data.space.error_resolution(len(data.weights))
+            return lambda residuals: _mean_error(self.errors(data, residuals), weights, self.power, least)
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-        return lambda residuals: _relative_error(residuals, share, spread)
+        number = _number_of_independent_outputs(data.Y)
+        return lambda residuals: _relative_error(residuals, share, spread, number)
 
     def spread(self, data: Samples):
         """Standard deviations (d,) that errors of outputs are relative to; None where each sample has one error."""
@@ -66,7 +72,7 @@ class Criterion:
 class NormCriterion(Criterion):
     """Mean norm of residuals. Outliers change it little, and it needs no constants of a loss."""
 
-    is_root = True
+    power = 2.0
 
     def spread(self, data):
         return None
@@ -75,14 +81,23 @@ class NormCriterion(Criterion):
         return row_norms(np.nan_to_num(residuals))
 
 
-def _mean_and_error(errors, weights) -> tuple[float, float]:
-    """Mean of errors (n,), and its standard error."""
+def _mean_error(errors, weights, power, least) -> Evaluation:
+    """The mean of errors (n,).
+
+    power : 2 for roots of squares
+    least : mean error that the number of samples cannot tell from zero
+    """
     mean = weights @ errors
-    return float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2))
+    log_loss = power * math.log(max(mean + least, _TINY))
+    return Evaluation(float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2)), log_loss)
 
 
-def _relative_error(residuals, share, spread) -> tuple[float, float]:
-    """Mean over outputs of relative errors, and its standard error; share : (n, d) of each entry in its output."""
+def _relative_error(residuals, share, spread, number) -> Evaluation:
+    """The mean over outputs of relative errors.
+
+    share : (n, d) of each entry in its output
+    number : of outputs that count as independent
+    """
     squares = residuals**2
     squares[np.isnan(squares)] = 0.0
     means = np.einsum("ij,ij->j", share, squares)
@@ -95,4 +110,16 @@ def _relative_error(residuals, share, spread) -> tuple[float, float]:
         changes = np.divide(changes, scale, out=np.zeros_like(changes), where=positive)
     changes *= share
     rows = np.add.reduce(changes, axis=1) / changes.shape[1]
-    return float(np.add.reduce(roots / spread) / len(roots)), math.sqrt(rows @ rows)
+    error = float(np.add.reduce(roots / spread) / len(roots))
+    return Evaluation(error, math.sqrt(rows @ rows), 2 * number * math.log(max(error, _TINY)))
+
+
+def _number_of_independent_outputs(Y) -> float:
+    """Number of outputs Y (n, d) that count as independent: 1 for equal ones, d for uncorrelated ones.
+
+    The participation ratio of the eigenvalues of their correlations. Missing entries count as means.
+    """
+    deviations = np.nan_to_num(Y - np.nanmean(Y, axis=0))
+    norms = row_norms(deviations.T)
+    correlations = deviations[:, norms > 0] / norms[norms > 0]
+    return len(correlations.T) ** 2 / float(np.sum((correlations.T @ correlations) ** 2)) if correlations.size else 1.0

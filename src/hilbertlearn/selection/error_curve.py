@@ -13,11 +13,12 @@ from scipy.special import logsumexp
 from ..core.terms import Factors
 from ..leave_one_out import loo_residual_path, loo_targets
 from ..training import Samples, Training
-from .averaging import alpha_log_weights, mean_alpha
-from .criterion import Criterion
+from .averaging import MANY, alpha_log_weights, mean_alpha
+from .criterion import Criterion, Evaluation
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
 
+_FEW = 25  # settings that are all evaluated: half of the default grid
 _COARSE = 4  # alphas of the default grid, four a decade, between two that are evaluated first
 
 
@@ -92,7 +93,7 @@ def error_curve(
             return list(map(error, path))
 
     results = coarse_to_fine(len(alphas), evaluate)
-    errors, standard_errors = np.array(list(results.values())).T
+    errors, standard_errors, log_losses = np.array(list(results.values())).T
     if data is not training or weights is not None:
         fitted, factors = training, None
     alphas, largest = np.asarray(alphas)[list(results)], training.alphas()[-1]
@@ -104,7 +105,7 @@ def error_curve(
         errors=errors,
         standard_errors=standard_errors,
         best=best_index(errors),
-        log_weights=alpha_log_weights(alphas, criterion.log_losses(evaluated, errors), n_effective, largest),
+        log_weights=alpha_log_weights(alphas, log_losses, n_effective, largest),
         largest=float(largest),
         seconds=time.perf_counter() - begun,
         factors=factors,
@@ -112,18 +113,22 @@ def error_curve(
 
 
 def candidate_alphas(training: Training, alpha) -> Sequence[float]:
-    """The alphas that a search evaluates: the default grid for "auto", or the given number."""
-    return training.alphas() if isinstance(alpha, str) else [float(alpha)]
+    """The alphas that a search evaluates: the default grid for "auto", half of it for few samples, or the given number."""
+    if not isinstance(alpha, str):
+        return [float(alpha)]
+    return training.alphas()[::2] if len(training.rows) <= MANY else training.alphas()
 
 
-def coarse_to_fine(number, evaluate: Callable) -> dict[int, tuple[float, float]]:
-    """(error, standard error) by index, of every fourth of so many ordered settings, then of those around the best.
+def coarse_to_fine(number, evaluate: Callable) -> dict[int, Evaluation]:
+    """Errors by index, of every fourth of so many ordered settings, then of those around the best.
 
-    evaluate : function of a sequence of indices that returns an (error, standard error) for each
+    Of few settings all are evaluated.
+
+    evaluate : function of a sequence of indices that returns an ``Evaluation`` for each
     """
-    coarse = range(0, number, _COARSE) if number > _COARSE else range(number)
+    coarse = range(0, number, _COARSE) if number > _FEW else range(number)
     results = dict(zip(coarse, evaluate(coarse), strict=True))
-    best = coarse[best_index([error for error, _ in results.values()])]
+    best = coarse[best_index([evaluation.error for evaluation in results.values()])]
     between = [i for i in range(best - _COARSE + 1, best + _COARSE) if 0 <= i < number and i not in results]
     if between:
         results.update(zip(between, evaluate(between), strict=True))

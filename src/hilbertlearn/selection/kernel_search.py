@@ -14,7 +14,7 @@ from .._utils.progress import StopSearch, Task
 from .._utils.threads import threads_for
 from .._utils.validation import warn
 from ..training import Options, Samples, build
-from .averaging import Candidate, average_kernel, prior_log_weight, shares_of, sharpness
+from .averaging import MANY, Candidate, average_kernel, prior_log_weight, shares_of, sharpness
 from .criterion import Criterion
 from .draws import draw_subsample
 from .error_curve import ErrorCurve, candidate_alphas, error_curve
@@ -110,6 +110,8 @@ def search_kernels(
     trials: tuple[Trial, ...] = ()
     candidates = _all_rates(families) if around is None else around.neighbours
     is_wide = len(candidates) > len(_NEAR)
+    if n <= MANY and middle is None:  # what is averaged must not depend on errors
+        is_wide, candidates = False, _fixed_rates(families)
     for number in _subsample_sizes(n, is_wide, len(candidates)):
         rows = draw_subsample(samples, number)
         part = samples if number == n else samples.subsample(rows)
@@ -128,7 +130,8 @@ def search_kernels(
         setting, family = families[i]
         neighbours = search.neighbours(n)
         trials += search.trials
-        search.warn_at_edge()
+        if n > MANY:  # an average of few samples has no best rate
+            search.warn_at_edge()
         is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
     evaluated = tuple(search.candidates.values())
     return SearchResult(setting, family.at_rate(rate), curve, trials, rate, neighbours, evaluated)
@@ -163,6 +166,13 @@ def search_operators(
         if curve.error < result.curve.error:
             best, result = operator, replace(result, curve=curve)
     return best, result
+
+
+def _fixed_rates(families) -> list[tuple[int, float]]:
+    """(index of the family, rate) of kernels that are all evaluated: of the first family all rates, of others half."""
+
+    rates = [(RATES[1::2] if i else RATES) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
+    return [(i, rate) for i, chosen in enumerate(rates) for rate in chosen]
 
 
 def _all_rates(families) -> list[tuple[int, float]]:

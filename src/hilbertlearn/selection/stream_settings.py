@@ -153,10 +153,10 @@ def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=N
             return list(map(error, path))
 
     results = coarse_to_fine(len(alphas), evaluate)
-    best = list(results)[best_index([error for error, _ in results.values()])]
+    best = list(results)[best_index([evaluation.error for evaluation in results.values()])]
     share, m = (time.perf_counter() - begun) / len(results), len(rows.Y)
     trials = tuple(
-        Trial(kernel, gamma, float(alphas[i]), *errors, share, m, "leave-one-out") for i, errors in results.items()
+        Trial(kernel, gamma, float(alphas[i]), *errors[:2], share, m, "leave-one-out") for i, errors in results.items()
     )
     return float(alphas[best]), trials
 
