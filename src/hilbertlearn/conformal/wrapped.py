@@ -179,12 +179,12 @@ class ClosedFormMachine:
     def loo_spreads(self):
         """Spread (n,) of the posterior at each sample, by the model without it."""
         posterior = self.machine.machine_.posterior()
-        return np.sqrt(posterior.noise + posterior.loo_variances)
+        return np.sqrt(posterior.loo_noises + posterior.loo_variances)
 
     def spreads(self, X):
         """Spreads (m, n) of the posterior of every model at the inputs of a block."""
         posterior = self.machine.machine_.posterior()
-        return np.sqrt(posterior.noise + posterior.loo_variances_at(self._inputs(X)))
+        return np.sqrt(posterior.loo_noises + posterior.loo_variances_at(self._inputs(X)))
 
 
 def leave_one_out_fit(model, X, y):

@@ -43,9 +43,8 @@ class PosteriorData:
     X: Any  # the N samples, also those without outputs
     kernels: tuple  # InputKernel each, or FeatureKernel
     operators: tuple  # of each kernel, None for the identity
-    positions: np.ndarray  # (n,) of the samples with outputs among the N
+    positions: np.ndarray  # (n,) of the samples with outputs among the N, without screened ones
     weights: np.ndarray  # (n,) of these
-    in_use: np.ndarray  # (n,) whether a sample has a part in the model: not if it was screened
     penalty: float  # alpha times the sum of weights
     graph_penalty: Any = None  # (N, N)
     ratio: float = 0.0  # factor of the graph penalty over alpha
@@ -58,6 +57,7 @@ class PosteriorData:
         if training.X is None or None in terms or any(is_precomputed(kernel) for kernel in training.kernels):
             return None
         observed = np.isfinite(training.encoded.coordinates).any(axis=1)  # not those that hold quantiles in order
+        observed &= ~np.isin(training.rows, training.screened)
         gram = training.grams[0]
         graph = {}
         if gram.depends_on_alpha:
@@ -68,7 +68,6 @@ class PosteriorData:
             operators=tuple(term.M for term in terms),
             positions=training.labelled_indices[observed],
             weights=training.weights[observed],
-            in_use=~np.isin(training.rows[observed], training.screened),
             penalty=fit.problem.penalty,
             **graph,
         )
@@ -138,6 +137,12 @@ class Posterior(ABC):
         """Variance of the noise of a sample with the mean weight, in the unit of the variances."""
         return self.data.penalty / float(self.data.weights.mean())
 
+    @property
+    def loo_noises(self):
+        """Variances (n,) of the noise in the models without each sample; their mean weight is that of the others."""
+        weights = self.data.weights
+        return self.data.penalty * (len(weights) - 1) / (weights.sum() - weights)
+
     def variances(self, X):
         """v (m,) at checked inputs, from 0 to k(x, x)."""
         return self._both(X)[1]
@@ -181,10 +186,9 @@ class Posterior(ABC):
 
     @cached_property
     def _range(self):
-        """The variances that count as 0 and 1: the largest v(x), and the largest k(x, x), of a sample in use."""
+        """The variances that count as 0 and 1: the largest v(x), and the largest k(x, x), of a sample."""
         prior, variance = self._at_samples
-        in_use = self.data.in_use
-        return float(variance[in_use].max()), float(prior[in_use].max())
+        return float(variance.max()), float(prior.max())
 
     def novelty(self, X):
         """Share (m,) of the prior variance that the samples leave open, 0 where no more than at a sample.
@@ -212,7 +216,7 @@ class Posterior(ABC):
 
         It is half way from the most isolated sample, seen from the others, to inputs of which the samples say nothing.
         """
-        return (1.0 + float(self.loo_novelty[self.data.in_use].max())) / 2
+        return (1.0 + float(self.loo_novelty.max())) / 2
 
 
 class GramPosterior(Posterior):
