@@ -212,6 +212,7 @@ def test_the_threshold_is_half_way_beyond_the_most_isolated_sample():
 # ---------------------------------------------------------------- contract
 
 CURVES = np.sin(2 * X[:, :1] + np.linspace(0, 4, 9))
+QUANTILES = {"levels": (0.2, 0.8), "kernel": "rbf", "gamma": GAMMA, "alpha": 0.01}
 MODELS = {
     "vector": (vector(), Y),
     "vector, chosen": (OperatorKernelRegressor("rbf"), Y),
@@ -224,11 +225,8 @@ MODELS = {
     "object": (vector(kernel=kernels.MetricKernel()), Y),
     "curves": (FunctionalRegressor("rbf", gamma=GAMMA, alpha=1e-3), CURVES),
     "curves, decay": (FunctionalRegressor("rbf", gamma=GAMMA, alpha=1e-3, operator=operators.Decay()), CURVES),
-    "quantiles": (QuantileRegressor((0.2, 0.8), kernel="rbf", gamma=GAMMA, alpha=0.01), Y),
-    "quantiles in order": (
-        QuantileRegressor((0.2, 0.8), kernel="rbf", gamma=GAMMA, alpha=0.01, non_crossing=True),
-        Y[:, 0],
-    ),
+    "quantiles": (QuantileRegressor(**QUANTILES), Y),
+    "quantiles in order": (QuantileRegressor(**QUANTILES, non_crossing=True), Y[:, 0]),
     "labels": (StructuredPredictor("rbf", gamma=GAMMA, alpha=ALPHA), np.where(Y[:, 0] > 0, "up", "down")),
     "label sets": (StructuredPredictor("rbf", gamma=GAMMA, alpha=ALPHA, output_loss="hamming"), (Y > 0).astype(int)),
 }
@@ -319,10 +317,9 @@ def test_screened_samples_do_not_count():
 
 def test_quantiles_of_several_outputs_have_the_mean_of_their_kernels():
     targets = np.c_[Y, np.full(N, np.nan)]
-    settings = {"gamma": GAMMA, "alpha": 0.01}
     with pytest.warns(UserWarning, match="output 2 has no observed value"):
-        model = QuantileRegressor((0.2, 0.8), **settings).fit(X, targets)
-    parts = [QuantileRegressor((0.2, 0.8), **settings).fit(X, column) for column in Y.T]
+        model = QuantileRegressor(**QUANTILES).fit(X, targets)
+    parts = [QuantileRegressor(**QUANTILES).fit(X, column) for column in Y.T]
     expected = np.mean([part.novelty(NEW) for part in parts], axis=0)
     assert_allclose(model.novelty(NEW), expected, atol=1e-10)
     threshold = np.mean([part.machine_.posterior().threshold for part in parts])
