@@ -220,7 +220,7 @@ def test_predictions_follow_from_the_coefficients(loss):
 def test_predictions_in_blocks(monkeypatch):
     fitted = model().fit(X, Y)
     together = fitted.predict(NEW)
-    monkeypatch.setattr("hilbertlearn.machine.state._PREDICT_BYTES", 8 * N * 3)
+    monkeypatch.setattr("hilbertlearn._utils.blocks._PREDICT_BYTES", 8 * N * 3)
     assert_allclose(fitted.predict(NEW), together, atol=1e-12)
 
 

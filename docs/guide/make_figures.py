@@ -5,6 +5,7 @@ python docs/guide/make_figures.py
 
 import io
 import os
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -131,6 +132,32 @@ def bands():
     save(figure, "bands")
 
 
+def novelty():
+    """Intervals of two scores around samples with a gap, and the novelty of inputs."""
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.uniform(0, 1, size=50), rng.uniform(2, 3, size=50)][:, None]
+    y = np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=100)
+    x = np.linspace(-1, 4, 201)[:, None]
+    figure, [[left, right]] = new_figure(2)
+    for score, colour in (("auto", WARM), ("novelty", COOL)):
+        regressor = OperatorKernelRegressor("rbf", gamma=2.0, alpha=1e-3)
+        model = ConformalPredictor(regressor, level=0.9, score=score).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # inputs far from all samples
+            low, high = model.predict_interval(x).T
+        left.fill_between(x[:, 0], low, high, color=colour, alpha=0.3, lw=0, label=f'score="{score}"')
+    left.plot(X, y, "o", ms=2.5, color=INK)
+    left.set(title="intervals of level 0.9", xlabel="x", ylabel="y", ylim=(-2.2, 2.2))
+    left.legend(frameon=False, loc="lower left")
+    right.plot(x, model.estimator_.novelty(x), color=INK)
+    right.plot(X, np.zeros(100), "|", color=INK)
+    threshold = model.estimator_.machine_.posterior().threshold
+    right.axhline(threshold, color=PALE, lw=1)
+    right.text(-1, threshold + 0.02, "predictions warn above", color="0.45")
+    right.set(title="novelty(x)", xlabel="x")
+    save(figure, "novelty")
+
+
 def river():
     """Thirteen heights along a spiral, and the predictions with and without the unlabelled places."""
     rng = np.random.default_rng(0)
@@ -150,5 +177,5 @@ def river():
 
 
 if __name__ == "__main__":
-    for draw in (functions, vector_fields, quantiles, outliers, bands, river):
+    for draw in (functions, vector_fields, quantiles, outliers, bands, novelty, river):
         draw()

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ._utils.blocks import blocks_of
 from ._utils.fitting import snapshot, store
 from ._utils.linalg import Kronecker
 from ._utils.statistics import pointwise_median
@@ -24,7 +25,7 @@ from .machine.distributed import is_dask, map_blocks_lazily
 from .machine.fitted import drop_unpredicted
 from .machine.partial_fit import BatchMachine
 from .machine.spec import Spec
-from .machine.state import Expansion, State, blocks_of
+from .machine.state import Expansion, State
 from .machine.steps import FitSteps
 from .metrics import integrated_squared_error
 from .operators import AxisProduct, Integral

@@ -53,6 +53,9 @@ def test_regions_by_definition(method, score):
     region, left = model.predict_region(QUERIES), model.sets_.calibration.models
     predictions = left.predictions(QUERIES)
     scales = np.ones((1, 2)) if left.scales is None else left.scales
+    spreads, spreads_at = np.ones(len(left.rows)), np.ones(predictions.shape[:2])
+    if score == "novelty":
+        spreads, spreads_at = left.spreads, left.spreads_at(QUERIES)
     inside = []
     for q in range(25):
         smaller = 0
@@ -60,7 +63,8 @@ def test_regions_by_definition(method, score):
             own = scales[left.scale_index[k]]
             at = np.flatnonzero(left.rows == i)[0]
             sizes = []
-            for residual in (Y[i] - left.out_of_fold[at], TRUE[q] - predictions[q, k]):
+            pairs = (Y[i] - left.out_of_fold[at]) / spreads[at], (TRUE[q] - predictions[q, k]) / spreads_at[q, k]
+            for residual in pairs:
                 box = np.max(
                     np.abs(residual) / np.diag(np.diag(own)).diagonal() if own.ndim == 2 else np.abs(residual) / own
                 )

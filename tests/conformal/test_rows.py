@@ -1,12 +1,16 @@
 """Intervals and regions: limits, units, order, outputs that few samples have."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from helpers.conformal_samples import machine, noisy
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import (
     ConformalPredictor,
@@ -14,9 +18,11 @@ from hilbertlearn import (
     IrregularFunctions,
     OperatorKernelRegressor,
     QuantileRegressor,
+    RegularizationPathCV,
     kernels,
     spaces,
 )
+from hilbertlearn.conformal import rows
 
 
 @pytest.mark.parametrize("n", [60, 230])
@@ -43,11 +49,12 @@ def test_samples_that_are_all_the_same_have_a_region():
     assert model.predict_region(X[:1]).contains(Y[:1]).all()
 
 
-SCORES = ["auto", "robust", "trimmed", "mahalanobis"]
+SCORES = ["auto", "robust", "trimmed", "mahalanobis", "novelty"]
 QUANTILES = QuantileRegressor((0.1, 0.9), kernel="rbf", gamma=1.0, alpha=1e-3)
 IN_UNITS = [
     *itertools.product([machine()], ["jackknife+", "split"], SCORES),
-    *itertools.product([machine(loss="huber"), Ridge()], ["split"], SCORES),
+    *itertools.product([machine(loss="huber")], ["split"], SCORES),
+    *itertools.product([Ridge()], ["split"], SCORES[:-1]),
     (Ridge(), "cv+", "auto"),
     (QUANTILES, "split", "auto"),
 ]
@@ -227,3 +234,160 @@ def test_objects_that_look_like_numbers_reach_the_kernel_as_they_are(method):
         OperatorKernelRegressor(kernels.PairwiseKernel(alike), alpha=1e-3), method, random_state=0
     )
     assert_allclose(model.fit(pairs, Y).predict_interval(new), intervals(method), atol=1e-7)
+
+
+# ---------------------------------------------------------------- novelty
+
+GRID = np.linspace(0, 1, 8)
+
+
+def with_hole(n=60, seed=0):
+    """Inputs on [0, 1] and [2, 3], and outputs."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 1, size=(n, 1)) + 2.0 * (np.arange(n)[:, None] % 2)
+    return X, np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.filterwarnings("ignore:.*far from all samples")
+def test_split_intervals_by_novelty_are_a_quantile_of_relative_residuals():
+    """By definition, with posterior variances from a dense solve."""
+    X, y = with_hole(61)
+    train, rest, new = np.arange(40), np.arange(40, 61), np.array([[0.5], [1.5], [3.4]])
+    model = OperatorKernelRegressor("rbf", gamma=4.0, alpha=1e-3)
+    conformal = ConformalPredictor(model, "split", 0.8, "novelty", cv=[(train, rest)]).fit(X, y)
+    inverse = np.linalg.inv(rbf_kernel(X[train], gamma=4.0) + 0.04 * np.eye(40))
+
+    def spreads(Z):
+        G = rbf_kernel(Z, X[train], gamma=4.0)
+        return np.sqrt(0.04 + 1 - np.einsum("ij,jk,ik->i", G, inverse, G))
+
+    fitted = model.fit(X[train], y[train])
+    relative = np.sort(np.abs(y[rest] - fitted.predict(X[rest])) / spreads(X[rest]))
+    half_widths = relative[int(np.ceil(0.8 * 22)) - 1] * spreads(new)
+    expected = np.stack([fitted.predict(new) - half_widths, fitted.predict(new) + half_widths], axis=-1)
+    assert_allclose(conformal.predict_interval(new), expected, rtol=1e-9)
+    assert half_widths[1] > 2 * half_widths[0]
+
+
+@pytest.mark.filterwarnings("ignore:.*far from all samples")
+@pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        machine(),
+        machine(feature_map=20),
+        machine(loss="huber"),
+        make_pipeline(StandardScaler(), machine()),
+        RegularizationPathCV(machine(), [1e-3, 1e-2]),
+    ],
+    ids=["machine", "landmarks", "huber", "pipeline", "path"],
+)
+def test_intervals_by_novelty_are_wider_between_and_beyond_the_samples(method, estimator):
+    X, y = with_hole()
+    model = ConformalPredictor(estimator, method, 0.8, "novelty", random_state=0, cv=CV[method]).fit(X, y)
+    inside, hole, beyond, far = np.diff(model.predict_interval([[0.5], [1.5], [4.0], [1e6]]))[:, 0]
+    assert inside < min(hole, beyond)
+    assert beyond < far * (1 + 1e-9)
+    region = model.predict_region([[0.5], [1.5]])
+    assert_allclose(np.ravel(region.upper - region.lower), [inside, hole], rtol=1e-6)  # of one output
+    assert region.contains(region.lower + 0.5 * (region.upper - region.lower)).all()
+
+
+CV = {"jackknife+": None, "cv+": 5, "split": None}
+
+
+@pytest.mark.filterwarnings("ignore:.*far from all samples")
+@pytest.mark.parametrize("irregular", [False, True])
+@pytest.mark.parametrize("method", ["jackknife+", "cv+", "split"])
+def test_bands_by_novelty(method, irregular):
+    X, y = with_hole()
+    curves = y[:, None] + GRID
+    outputs = IrregularFunctions([GRID] * len(y), list(curves), (0.0, 1.0)) if irregular else curves
+    regressor = FunctionalRegressor("rbf", gamma=4.0, alpha=1e-3, grid=GRID)
+    model = ConformalPredictor(regressor, method, 0.8, "novelty", random_state=0, cv=CV[method]).fit(X, outputs)
+    assert model.sets_.calibration.coverage >= 0.8
+    band = model.predict_band([[0.5], [1.5]])
+    assert band.mean_width()[1] > 1.2 * band.mean_width()[0]
+    finer = model.predict_band([[0.5], [1.5]], grid=np.linspace(0, 1, 15))
+    assert_allclose(finer.mean_width(), band.mean_width(), rtol=1e-2)
+    assert band.contains(model.predict([[0.5], [1.5]])).all()
+
+
+def test_weights_in_other_units_change_no_spread():
+    X, y = with_hole()
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, size=len(y))
+    model = ConformalPredictor(machine(), "jackknife+", 0.8, "novelty")
+    new = np.linspace(0, 1, 5)[:, None]
+    one, other = (model.fit(X, y, factor * weights).predict_interval(new) for factor in (1.0, 64.0))
+    assert_allclose(one, other, rtol=1e-9)
+
+
+def test_predictions_say_how_many_queries_are_far_from_the_samples():
+    X, y = with_hole()
+    model = ConformalPredictor(machine(), "jackknife+", 0.8).fit(X, y)
+    queries = np.r_[X[:17], [[-9.0], [30.0], [1e6]]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict_interval(with_hole(200, seed=1)[0])  # of the same law
+        model.predict_region(X)
+        ConformalPredictor(Ridge(), "split", 0.8, random_state=0).fit(X, y).predict_interval(queries)
+    for method in (model.predict_interval, model.predict_region, model.predict_band):
+        with pytest.warns(UserWarning, match="3 of 20 rows of X are far from all samples.*novelty above 0.[5-9]"):
+            method(queries)
+    threshold = model.estimator_.machine_.posterior().threshold
+    assert (model.estimator_.novelty(queries) > threshold).sum() == 3
+
+
+@pytest.mark.parametrize("method", ["cv+", "split"])
+def test_kernel_values_have_no_novelty_and_no_warning(method):
+    X, y = with_hole()
+    G, queries = rbf_kernel(X), rbf_kernel([[0.5], [1e6]], X)
+    own = ConformalPredictor(OperatorKernelRegressor("precomputed", alpha=1e-3), method, 0.8, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        own.fit(G, y).predict_interval(queries)
+    with pytest.raises(ValueError, match=r"k\(x, x\) of new inputs"):
+        own.set_params(score="novelty").fit(G, y)
+
+
+def test_large_models_are_not_factored_for_a_warning(monkeypatch):
+    X, y = with_hole()
+    monkeypatch.setattr(rows, "_WARNS_UP_TO", 50)
+    model = ConformalPredictor(machine(), "cv+", 0.8, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict_interval([[1e6]])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "match"),
+    [
+        (Ridge(), "requires a kernel machine, perhaps in a pipeline, got Ridge; set score='auto'"),
+        (make_pipeline(StandardScaler(), Ridge()), "got Ridge"),
+        (FunctionalRegressor(regressor=Ridge()), "Ridge has no kernel"),
+        (QUANTILES, "predicts quantiles"),
+    ],
+    ids=["ridge", "pipeline", "regressor", "quantiles"],
+)
+def test_estimators_without_novelty_are_refused(estimator, match):
+    X, y = with_hole()
+    outputs = y[:, None] + GRID if isinstance(estimator, FunctionalRegressor) else y
+    with pytest.raises(ValueError, match=match):
+        ConformalPredictor(estimator, "split", 0.8, "novelty", random_state=0).fit(X, outputs)
+
+
+def test_coverage_by_novelty():
+    """Shares over draws of samples and queries; inputs have a heavy tail, so that spreads differ."""
+    shares = {"split": [], "jackknife+": []}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.exponential(size=(70, 1)) ** 2
+        y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=70)
+        for method, inside in shares.items():
+            model = ConformalPredictor(machine(), method, 0.8, "novelty", random_state=seed).fit(X[:50], y[:50])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                lower, upper = model.predict_interval(X[50:]).T
+            inside.append(np.mean((lower <= y[50:]) & (y[50:] <= upper)))
+    for inside in shares.values():  # the standard error of the mean is about 0.012
+        assert 0.77 < np.mean(inside) < 0.88

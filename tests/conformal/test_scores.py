@@ -56,6 +56,7 @@ CONTRACT = {
     "robust": scores.ScaledMaximum("robust"),
     "trimmed": scores.ScaledMaximum("trimmed"),
     "auto": scores.ScaledMaximum(),
+    "novelty": scores.NoveltyScaled(),
     "mahalanobis": scores.Mahalanobis(),
     "no shrinkage": scores.Mahalanobis(0.0),
 }

@@ -242,3 +242,17 @@ def test_bad_weights_and_inputs_are_refused():
         fitted.extend(K, np.zeros((120, 6)))
     with pytest.raises(ValueError, match="feature_map returned NaN"):
         fitted(np.where(np.arange(120) == fitted.columns[0], np.nan, K))
+
+
+def test_landmarks_lack_the_variance_outside_their_span():
+    """``k(x, x) - k_x' K_LL^-1 k_x``; other features define their kernel and lack nothing."""
+    rng = np.random.default_rng(0)
+    points, new = rng.normal(size=(6, 2)), rng.normal(size=(9, 2))
+    kernel = kernels.InputKernel("poly", 0.5)
+    fitted = features.Landmarks(points=points[:4]).fit(kernel, points)
+    K = kernel(points[:4])
+    expected = kernel.diagonal(new) - np.sum(kernel(new, points[:4]) * np.linalg.solve(K, kernel(points[:4], new)).T, 1)
+    np.testing.assert_allclose(fitted.unexplained_variances(new, fitted(new)), expected, rtol=1e-6, atol=1e-8)
+    assert not fitted.unexplained_variances(points[:4], fitted(points[:4])).round(10).any()
+    random = features.RandomFeatures(5, random_state=0).fit(kernels.InputKernel("rbf", 0.5), points)
+    assert not random.unexplained_variances(new, random(new)).any()

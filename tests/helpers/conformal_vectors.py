@@ -5,7 +5,7 @@ import numpy as np
 from hilbertlearn import OperatorKernelRegressor
 
 LEVEL = 0.8
-SCORES = ["constant", "scale", "robust", "trimmed", "mahalanobis"]
+SCORES = ["constant", "scale", "robust", "trimmed", "mahalanobis", "novelty"]
 METHODS = ["jackknife+", "cv+", "split"]
 
 

@@ -60,3 +60,11 @@ def test_unpredicted_outputs_are_dropped_with_a_warning():
     with pytest.warns(UserWarning, match="no prediction"):
         assert_array_equal(drop_unpredicted(true, np.array([[True, False]])), [[np.nan, 2.0], [np.nan, np.nan]])
     assert_array_equal(drop_unpredicted(true, np.zeros((1, 2), dtype=bool)), true)
+
+
+def test_novelty_of_a_dask_collection_is_lazy():
+    da = pytest.importorskip("dask.array")
+    new = np.vstack([X, X + 3.0])
+    lazy = MODEL.novelty(da.from_array(new, chunks=(7, -1)))
+    assert lazy.shape == (40,) and not isinstance(lazy, np.ndarray)
+    assert_allclose(lazy.compute(), MODEL.novelty(new), atol=1e-12)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import sklearn
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+_PREDICT_BYTES = 2**27  # of kernel values in memory at once during prediction; larger blocks are not faster
+_COPIES = 4  # of a block of kernel values in memory while it is computed and summed
 
 
 def working_memory() -> int:
@@ -37,3 +43,17 @@ def row_blocks(n, width, copies=1, most=None) -> list[slice]:
     For n = 0 there is one empty block, so that concatenated results have the right shape.
     """
     return slices(n, rows_at_once(width, copies, most)) or [slice(0, 0)]
+
+
+def blocks_of(X, width, copies=_COPIES, most=None):
+    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in scikit-learn's working memory.
+
+    copies, most : as for ``row_blocks``, by default those of kernel values
+    """
+    m, most = _num_samples(X), _PREDICT_BYTES // 8 if most is None else most
+    features = int(np.prod(X.shape[1:])) if isinstance(X, np.ndarray) else 0
+    for rows in row_blocks(m, width + features, copies, most):
+        if rows == slice(0, m):
+            yield rows, X
+        else:
+            yield rows, X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, np.arange(m)[rows])

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted
 
 from .. import features, kernels
+from .._utils.blocks import blocks_of
 from .._utils.callbacks import FitCallbacksMixin, with_fit_callbacks
 from .._utils.fitting import snapshot, store, transactional
 from .._utils.progress import Progress
@@ -22,7 +23,6 @@ from ..losses import as_loss
 from ..machine.dates import date_items
 from ..machine.inputs import check_inputs
 from ..machine.named_settings import NamedSettings
-from ..machine.state import blocks_of
 from ..spaces import OutputKernel
 from ..training import check_alpha, resolve_schedule
 from .layers import Network, check_inner_kernel, initial_layers, minimise

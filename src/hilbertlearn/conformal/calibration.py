@@ -43,7 +43,8 @@ class Calibration:
         """Score (n,) of each calibration sample by the model without it; NaN where no ``bounded`` entry is observed."""
         bounded = self.bounded()
         outputs = self.outputs if bounded.all() else self.outputs.masked(bounded)
-        return outputs.scores_by_sample(self.score, self.models.out_of_fold, self.scales_by_sample)
+        scores = outputs.scores_by_sample(self.score, self.models.out_of_fold, self.scales_by_sample)
+        return scores if self.models.spreads is None else scores / self.models.spreads
 
     def bounded(self, query_weights=None):
         """(1, d), or (m, d) with weights: whether enough samples observe an output for a finite interval.
@@ -92,7 +93,11 @@ class Calibration:
 
     def intervals(self, X, query_weights=None):
         """Lower and upper ends (m, d) for each output by itself."""
-        return self._ends(X, np.abs(self.residuals), query_weights)
+        return self._ends(X, self._relative(np.abs(self.residuals)), query_weights)
+
+    def _relative(self, sizes):
+        """Sizes (n, d) of residuals, relative to the spreads of the posterior where the score follows inputs."""
+        return sizes if self.models.spreads is None else sizes / self.models.spreads[:, None]
 
     def hull(self, X, query_weights=None, interpolate=None):
         """Lower and upper ends (m, d) of the box around the set, simultaneous in all outputs.
@@ -110,10 +115,10 @@ class Calibration:
         return lower, upper
 
     def _ends(self, X, half_widths, query_weights, interpolate=None):
-        """Quantiles of out-of-fold predictions plus and minus half widths (n, d)."""
+        """Quantiles of out-of-fold predictions plus and minus half widths (n, d), in units of spreads."""
         parts = []
-        for rows, centres in self.centres(X, interpolate, half_widths.shape[1]):
-            lower, upper = ends_around(centres, centres, half_widths)
+        for rows, centres, spreads in self.centres(X, interpolate, half_widths.shape[1]):
+            lower, upper = ends_around(centres, centres, half_widths if spreads is None else half_widths * spreads)
             weights = self._weight_arguments(query_weights, rows)
             parts.append((lower_ends(lower, self.level, *weights), upper_ends(upper, self.level, *weights)))
         lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))
@@ -128,21 +133,25 @@ class Calibration:
         bounded = self._bounded_in_both(query_weights)
         outputs = outputs if bounded.all() else outputs.masked(bounded)
         result, scored = np.empty(len(outputs), dtype=bool), ~np.isnan(self.scores)
-        for rows, predictions in self.models.blocks(X):
+        for rows, predictions, spreads in self.models.blocks(X):
             weights = (None, None) if query_weights is None else (self.weights[scored], query_weights[rows])
             scores = outputs[rows].scores(self.score, predictions, self._scales[self.models.scale_index])
+            scores = scores if spreads is None else scores / spreads
             by_sample = scores[:, self.models.model_index[scored]]
             result[rows] = conforms(by_sample, self.scores[scored], self.level, *weights)
         return result
 
     def centres(self, X, interpolate=None, size=0):
-        """Pairs (rows, predictions (m, n, d) by the models without sample i) within the working memory.
+        """Rows, predictions (m, n, d) by the models without sample i, and spreads, within the working memory.
+
+        Spreads are an array (m, n, 1), or None for ones.
 
         interpolate, size : to other points of functions, as in ``hull``, and their number
         """
-        for rows, predictions in self.models.blocks(X, size):
+        index = self.models.model_index
+        for rows, predictions, spreads in self.models.blocks(X, size):
             values = predictions if interpolate is None else interpolate(predictions)
-            yield rows, values[:, self.models.model_index]
+            yield rows, values[:, index], None if spreads is None else spreads[:, index, None]
 
 
 def ends_around(lower, upper, half_widths):

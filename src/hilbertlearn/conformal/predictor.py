@@ -72,6 +72,11 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     the set" has at most the rest of the probability. The samples of a ``LinkPredictor`` are pairs of nodes: a link that
     is hidden at random is among the *partners*.
 
+    Far from all samples no calibration sample says how large errors are. ``predict_interval``, ``predict_region`` and
+    ``predict_band`` warn of queries whose ``novelty`` is above a threshold, half way from the most isolated sample,
+    seen from the others, to inputs of which the samples say nothing. They do so for kernel machines of up to 5000
+    samples, or features.
+
     Settings that all models share make the guarantee approximate: alpha n, kernel and operator for "jackknife+" in
     closed form where they were selected from all samples; alpha n, kernel and constants of the loss for the folds of
     "auto" with losses other than the squared one.
@@ -99,10 +104,12 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     score : str or object of ``conformal.scores`` or ``conformal.candidate_scores``, default="auto"
         The distance of an output from a prediction.
 
-        - For numbers: "constant", "scale", "robust", "trimmed", "mahalanobis", or an object of ``conformal.scores``. It
-          is the largest residual relative to a scale (boxes and bands, see ``scores.ScaledMaximum``), or the
-          Mahalanobis length (ellipsoids). "auto" is "robust" for robust losses and "scale" otherwise. Intervals do not
-          depend on it.
+        - For numbers: "constant", "scale", "robust", "trimmed", "mahalanobis", "novelty", or an object of
+          ``conformal.scores``. It is the largest residual relative to a scale (boxes and bands, see
+          ``scores.ScaledMaximum``), or the Mahalanobis length (ellipsoids). "auto" is "robust" for robust losses and
+          "scale" otherwise. Intervals do not depend on it, except for "novelty": the residual is relative to the spread
+          of the kernel's posterior at the input, so that sets are wider where there are fewer samples (see
+          ``scores.NoveltyScaled``).
         - For objects: "gap", "objective", "rank", "likelihood", "cumulative", "loss", or an object of
           ``conformal.candidate_scores``. "gap" is the difference of the decoder's objective at a candidate and its
           minimum, "objective" the objective itself, "rank" the candidate's rank, "likelihood" and "cumulative" use

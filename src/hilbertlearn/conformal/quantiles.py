@@ -99,7 +99,7 @@ class QuantileCalibration(Calibration):
 
     def _ends(self, X, half_widths, query_weights, interpolate=None):
         parts = []
-        for rows, centres in self.centres(X, size=2 * half_widths.shape[1]):
+        for rows, centres, _ in self.centres(X, size=2 * half_widths.shape[1]):
             below, above = np.split(centres, 2, axis=2)
             if interpolate is not None:
                 below, above = interpolate(below), interpolate(above)

@@ -248,7 +248,7 @@ class Ellipsoid(Region):
             radii = (upper - lower).max(axis=1) / 2 / calibration.score.extents(scales[:1]).max()
             return np.exp(_log_volumes(scales[:1], radii))
         logs, weights = _log_volumes(scales, scores), None if self.query_weights is None else calibration.weights
-        for rows, centres in calibration.centres(self.X):
+        for rows, centres, _ in calibration.centres(self.X):
             for m, q in enumerate(range(*rows.indices(len(self)))):
                 query_weight = None if self.query_weights is None else self.query_weights[q : q + 1]
                 is_finite = np.isfinite(self.ends[1][q]).all()

@@ -15,13 +15,12 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import delayed
 
-from .._utils.blocks import row_blocks
+from .._utils.blocks import blocks_of, row_blocks
 from .._utils.progress import Progress, run_jobs
 from .._utils.statistics import mean_rows
-from ..machine.state import blocks_of
 from .output_form import OutputForm
 from .samples import RowData
-from .wrapped import ClosedFormMachine, leave_one_out_fit, select_columns
+from .wrapped import ClosedFormMachine, leave_one_out_fit, select_columns, spreads
 
 _COPIES = 6  # arrays as large as the predictions of all models that exist at the same time; for the memory estimate
 _PAIRS_UP_TO = 200  # largest number of samples for scales from leave-two-out residuals: O(n^2 d) numbers
@@ -43,23 +42,30 @@ class RowModels(ABC):
     out_of_fold: np.ndarray  # (n, d) its prediction of sample i
     scales: np.ndarray | None  # (k, ...) scales of residuals; None where the score has none
     scale_index: np.ndarray  # (K,) the scale of each model
+    spreads: np.ndarray | None = None  # (n,) of the posterior at sample i by the model without it; None for ones
 
     @property
     def n_models(self) -> int:
         return len(self.scale_index)
 
     def blocks(self, X, size=0):
-        """Pairs (rows, predictions (m, K, d) of every model) within scikit-learn's working memory.
+        """Rows, predictions (m, K, d) and spreads of every model there, within scikit-learn's working memory.
+
+        Spreads are an array (m, K), or None for ones.
 
         size : number of columns that predictions are interpolated to, where it is larger than d
         """
-        d = max(self.out_of_fold.shape[1], size)
+        d = max(self.out_of_fold.shape[1], size) + (0 if self.spreads is None else 2)
         for rows, block in blocks_of(X, len(self.rows) * d, _COPIES):
-            yield rows, self.predictions(block)
+            yield rows, self.predictions(block), None if self.spreads is None else self.spreads_at(block)
 
     @abstractmethod
     def predictions(self, X):
         """Predictions (m, K, d) of every model, in one block."""
+
+    @abstractmethod
+    def spreads_at(self, X):
+        """Spreads (m, K) of the posterior of every model, in one block."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,6 +81,10 @@ class RowRefits(RowModels):
         ]
         return np.stack(values, axis=1)
 
+    def spreads_at(self, X):
+        parts = zip(self.models, self.columns, strict=True)
+        return np.stack([spreads(model, select_columns(X, columns)) for model, columns in parts], axis=1)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowJackknife(RowModels):
@@ -86,6 +96,9 @@ class RowJackknife(RowModels):
         values = self.form.rows(self.machine.predict(X))
         return values.reshape(-1, self.n_models, values.shape[1])
 
+    def spreads_at(self, X):
+        return self.machine.spreads(X)
+
 
 # ---------------------------------------------------------------- refits
 
@@ -96,6 +109,7 @@ def fit_row_refits(
     splits,
     learn_scale: ScaleFunction | None,
     *,
+    follows_inputs=False,
     fit_part=None,
     n_jobs=None,
     progress: Progress,
@@ -105,17 +119,18 @@ def fit_row_refits(
     splits : pairs (train, test) of sample positions
     learn_scale : None for a score without scale. It receives leave-one-out residuals of the training part where they
         have a closed form, and residuals of the fit otherwise; neither depends on the test part.
+    follows_inputs : whether the score is relative to spreads of the posterior
     fit_part : fits a model to some positions in another way; None to clone the estimator, which then selects all its
         settings from the part
     """
     pairwise = fit_part is None and get_tags(estimator).input_tags.pairwise
     columns = tuple(train if pairwise else None for train, _ in splits)
     work = (
-        delayed(_fit_split)(estimator, fit_part, data, split, part_columns, learn_scale)
+        delayed(_fit_split)(estimator, fit_part, data, split, part_columns, learn_scale, follows_inputs)
         for split, part_columns in zip(splits, columns, strict=True)
     )
     task = progress.task("models without some samples", "model", len(splits), has_subtasks=True)
-    models, out_of_fold, scales = zip(*run_jobs(task, work, n_jobs), strict=True)
+    models, out_of_fold, scales, test_spreads = zip(*run_jobs(task, work, n_jobs), strict=True)
     return RowRefits(
         models=models,
         columns=columns,
@@ -125,18 +140,22 @@ def fit_row_refits(
         out_of_fold=np.concatenate(out_of_fold),
         scales=None if learn_scale is None else np.stack(scales),
         scale_index=np.zeros(len(splits), dtype=int) if learn_scale is None else np.arange(len(splits)),
+        spreads=np.concatenate(test_spreads) if follows_inputs else None,
     )
 
 
-def _fit_split(estimator, fit_part, data: RowData, split, columns, learn_scale):
-    """The model of a training part, its predictions of the test part, and its scale."""
+def _fit_split(estimator, fit_part, data: RowData, split, columns, learn_scale, follows_inputs):
+    """The model of a training part, its predictions of the test part, its scale, and its spreads there."""
     train, test = split
     model = data.fit_copy(estimator, train, columns) if fit_part is None else fit_part(train)
-    out_of_fold = _predict(model, _safe_indexing(data.X, test), columns, data.form)
+    X_test = _safe_indexing(data.X, test)
+    out_of_fold = _predict(model, X_test, columns, data.form)
+    test_spreads = spreads(model, select_columns(X_test, columns)) if follows_inputs else None
     if learn_scale is None:
-        return model, out_of_fold, None
+        return model, out_of_fold, None, test_spreads
     residuals = _training_residuals(model, select_columns(_safe_indexing(data.X, train), columns), data, train)
-    return model, out_of_fold, learn_scale(residuals, data.outputs[train].to_rows(), data.weights[train], model)
+    scale = learn_scale(residuals, data.outputs[train].to_rows(), data.weights[train], model)
+    return model, out_of_fold, scale, test_spreads
 
 
 def _training_residuals(model, X, data: RowData, train):
@@ -162,8 +181,10 @@ def _predict(model, X, columns, form: OutputForm):
 # ---------------------------------------------------------------- jackknife
 
 
-def row_jackknife(machine: ClosedFormMachine, data: RowData, learn_scale: ScaleFunction | None) -> RowJackknife:
-    """The leave-one-out models of a fitted kernel machine; learn_scale : see ``fit_row_refits``.
+def row_jackknife(
+    machine: ClosedFormMachine, data: RowData, learn_scale: ScaleFunction | None, follows_inputs=False
+) -> RowJackknife:
+    """The leave-one-out models of a fitted kernel machine; learn_scale, follows_inputs : see ``fit_row_refits``.
 
     The scale of the model without i comes from residuals of the other samples j, each by the model without i and j. For
     more than 200 samples it comes from the leave-one-out residuals of samples in other tenths than that of i. This is
@@ -190,6 +211,7 @@ def row_jackknife(machine: ClosedFormMachine, data: RowData, learn_scale: ScaleF
         out_of_fold=out_of_fold[in_use],
         scales=scales,
         scale_index=scale_index,
+        spreads=machine.loo_spreads()[in_use] if follows_inputs else None,
     )
 
 

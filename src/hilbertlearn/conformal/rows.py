@@ -21,7 +21,20 @@ from .row_models import RowModels, fit_row_refits, row_jackknife
 from .samples import RowData, check_has_outputs, default_query_weights
 from .scores import Mahalanobis, Score, as_score, output_units
 from .settings import ConformalSettings
-from .wrapped import ClosedFormMachine, fit_model, fit_with_parts, grid_setting, is_robust
+from .wrapped import (
+    ClosedFormMachine,
+    check_has_kernel,
+    count_extrapolations,
+    fit_model,
+    fit_with_parts,
+    grid_setting,
+    is_robust,
+    select_columns,
+)
+
+# Rows of the factor that novelty takes, up to which predictions say whether queries are far from the samples. Doubling
+# it makes the first prediction after a fit or a load take up to eight times as long.
+_WARNS_UP_TO = 5000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,6 +55,8 @@ class RowSets(OutputSets):
     def fit(cls, settings, X, y, sample_weight=None, groups=None, candidates_per_query=None):
         refuse_candidates(candidates_per_query)
         score = cls.as_score(settings.score)
+        if score.follows_inputs:
+            check_has_kernel(settings.estimator)
         check_has_outputs(y)
         form, curves = cls._output_form(settings, y)
         data = RowData.from_arguments(X, y, sample_weight, groups, form)
@@ -55,12 +70,11 @@ class RowSets(OutputSets):
         models: RowModels
         estimator, columns = full.model, None
         if full.machine is not None:
-            models = row_jackknife(full.machine, data, learn_scale)
+            models = row_jackknife(full.machine, data, learn_scale, score.follows_inputs)
         else:
             splits, options = settings.splits(method, data), {"n_jobs": settings.n_jobs, "progress": settings.progress}
-            models = refits = fit_row_refits(
-                settings.estimator, data, splits, learn_scale, fit_part=full.fit_part, **options
-            )
+            options |= {"fit_part": full.fit_part, "follows_inputs": score.follows_inputs}
+            models = refits = fit_row_refits(settings.estimator, data, splits, learn_scale, **options)
             if method == "split":
                 (estimator,), (columns,) = refits.models, refits.columns
         return cls(
@@ -97,6 +111,7 @@ class RowSets(OutputSets):
         X, query_weights = indexable(X)[0], self._query_weights(X, sample_weight)
         lower, upper = self.calibration.intervals(X, query_weights)
         _warn_infinite(upper, sample_weight)
+        self._warn_extrapolation(X)
         return np.stack([self.form.array(lower), self.form.array(upper)], axis=-1)
 
     def predict_region(self, X, sample_weight=None) -> Region:
@@ -112,7 +127,18 @@ class RowSets(OutputSets):
         X, query_weights = indexable(X)[0], self._query_weights(X, sample_weight)
         sets = region.from_calibration(self.calibration, X, self.form, query_weights, **options)
         _warn_infinite(sets.ends[1], sample_weight)
+        self._warn_extrapolation(X)
         return sets
+
+    def _warn_extrapolation(self, X):
+        """Warn of queries that are far from the samples of the estimator behind ``predict``."""
+        number, threshold = count_extrapolations(self.estimator, select_columns(X, self.columns), _WARNS_UP_TO)
+        if number:
+            warn(
+                f"{number} of {_num_samples(X)} rows of X are far from all samples, with a novelty above "
+                f"{threshold:.2g}: no calibration sample is like them, and their sets may miss the level; see "
+                "novelty(X) of the estimator"
+            )
 
     def _query_weights(self, X, sample_weight):
         """Weights of the queries: as given, ones with groups, None for the plain rank of samples."""

@@ -42,6 +42,7 @@ class Score(BaseEstimator, ABC):
     learns = True  # whether the score has a scale, learnt from residuals of the training samples
     pointwise = False  # whether the score is a maximum over points, so that functions may be irregular
     smooth = False  # whether scales of functions are smoothed along their domain
+    follows_inputs = False  # whether sizes are relative to the spread of the kernel's posterior at the input
 
     @abstractmethod
     def learn(self, residuals, weights, level, robust=False):
@@ -182,6 +183,45 @@ class ScaledMaximum(Score):
         return scales
 
 
+class NoveltyScaled(ScaledMaximum):
+    """The largest residual relative to a scale and to the spread of the kernel's posterior: widths grow with novelty.
+
+    The spread at an input is ``sqrt(s / w + v(x))`` with the posterior variance v of the kernel, s = alpha * sum(w) and
+    the mean weight w: the standard deviation of a new output of the Gaussian process whose posterior mean is the fit,
+    up to a factor that cancels. The spread at a calibration sample is that of the model without it, so that the
+    guarantee holds. The estimator has to be a kernel machine, perhaps after the transformers of a pipeline. Far from
+    all samples, intervals of a stationary kernel are ``sqrt(s / w + k(x, x))`` wide in this unit; of a linear one they
+    grow without bound.
+
+    Parameters
+    ----------
+    modulation : {"auto", "constant", "scale", "robust", "trimmed"}, default="auto"
+        The scale of each output or point, as in ``ScaledMaximum``.
+
+    References
+    ----------
+    - Rasmussen, C. E. and Williams, C. K. I. (2006). Gaussian processes for machine learning. MIT Press.
+    - Papadopoulos, H. (2024). Guaranteed coverage prediction intervals with Gaussian process regression. IEEE
+      Transactions on Pattern Analysis and Machine Intelligence 46(12).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import ConformalPredictor, OperatorKernelRegressor
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> y = np.sin(6 * X[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=40)
+    >>> model = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=10.0, alpha=1e-3), score="novelty").fit(X, y)
+    >>> near, far = np.diff(model.predict_interval([[0.5], [1.2]]))[:, 0]
+    >>> bool(far > 2 * near)
+    True
+    """
+
+    follows_inputs = True
+
+    def __init__(self, modulation="auto"):
+        super().__init__(modulation)
+
+
 class Mahalanobis(Score):
     """The Mahalanobis length of the residual: ellipsoids.
 
@@ -263,7 +303,7 @@ class Mahalanobis(Score):
         return np.sqrt(np.diagonal(scales, axis1=-2, axis2=-1))
 
 
-_BY_NAME = {"auto": ScaledMaximum, "max": ScaledMaximum, "mahalanobis": Mahalanobis}
+_BY_NAME = {"auto": ScaledMaximum, "max": ScaledMaximum, "mahalanobis": Mahalanobis, "novelty": NoveltyScaled}
 
 
 def as_score(score) -> Score:

@@ -169,9 +169,22 @@ class ClosedFormMachine:
 
     def predict(self, X):
         """Predictions of every model, (m, n) flattened."""
-        X = X if self.transformers is None else self.transformers.transform(X)
-        coordinates = self.models.coordinates_at(self.machine.machine_.check_inputs(X))  # (m, n, d)
+        coordinates = self.models.coordinates_at(self._inputs(X))  # (m, n, d)
         return self.machine.machine_.decode(coordinates.reshape(-1, coordinates.shape[-1]))
+
+    def _inputs(self, X):
+        """Inputs as kernels take them."""
+        return self.machine.machine_.check_inputs(X if self.transformers is None else self.transformers.transform(X))
+
+    def loo_spreads(self):
+        """Spread (n,) of the posterior at each sample, by the model without it."""
+        posterior = self.machine.machine_.posterior()
+        return np.sqrt(posterior.loo_noises + posterior.loo_variances)
+
+    def spreads(self, X):
+        """Spreads (m, n) of the posterior of every model at the inputs of a block."""
+        posterior = self.machine.machine_.posterior()
+        return np.sqrt(posterior.loo_noises + posterior.loo_variances_at(self._inputs(X)))
 
 
 def leave_one_out_fit(model, X, y):
@@ -188,6 +201,47 @@ def _has_closed_form(machine, transformers, X) -> bool:
     if not isinstance(machine, KernelMachine) or not machine.machine_.has_leave_one_out_models:
         return False
     return hasattr(machine, "space_") and machine.space_.decodes and not learn_from_inputs(machine, transformers, X)
+
+
+# ---------------------------------------------------------------- the posterior of kernel machines
+
+
+def check_has_kernel(estimator):
+    """Raise unless an estimator, or the one inside it, is a kernel machine."""
+    inner = unwrap(estimator, sklearn_searches=True)[0]
+    if not isinstance(inner, KernelMachine):
+        raise ValueError(
+            f"score='novelty' requires a kernel machine, perhaps in a pipeline, got {type(inner).__name__}; set "
+            "score='auto'"
+        )
+
+
+def spreads(model, X):
+    """Spreads (m,) of the posterior of a fitted model, for ``scores.NoveltyScaled``."""
+    machine, inputs = _machine_inputs(model, X)
+    posterior = machine.posterior()
+    return np.sqrt(posterior.noise + posterior.variances(inputs))
+
+
+def count_extrapolations(model, X, largest):
+    """Number of inputs whose novelty exceeds the threshold of a fitted model, and the threshold.
+
+    The number is 0 for models without novelty, and where it takes a factorisation of more than `largest` rows.
+    """
+    inner = unwrap(model, sklearn_searches=True)[0]
+    size = inner.machine_.posterior_size if isinstance(inner, KernelMachine) else None
+    if size is None or size > largest:
+        return 0, 1.0
+    machine, inputs = _machine_inputs(model, X)
+    posterior = machine.posterior()
+    return int((posterior.novelty(inputs) > posterior.threshold).sum()), posterior.threshold
+
+
+def _machine_inputs(model, X):
+    """What wrappers use of the kernel machine inside a model, and its checked inputs."""
+    machine, transformers = unwrap(model, sklearn_searches=True)
+    machine = machine.machine_
+    return machine, machine.check_inputs(X if transformers is None else transformers.transform(X))
 
 
 # ---------------------------------------------------------------- predictors of objects

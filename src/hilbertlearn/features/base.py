@@ -65,6 +65,10 @@ class FeatureMap(ABC):
         """Return the same map without reference to the samples of fit, for models of other samples."""
         return self
 
+    def unexplained_variances(self, X, Z):
+        """The part of k(x, x) (m,) that features Z (m, r) of inputs X lack; zero where features define the kernel."""
+        return np.zeros(len(Z))
+
     def expansion(self, W):
         """Express ``Z(x) W`` with coefficients W (r, d) as ``kernel(x, samples) @ C``: (kernel, samples, C)."""
         return self, None, W

@@ -183,6 +183,9 @@ class LandmarkMap(FeatureMap):
     def finish(self, values):
         return solve_triangle(self.root, values)
 
+    def unexplained_variances(self, X, Z):
+        return np.maximum(self.kernel.diagonal(X) - np.einsum("ij,ij->i", Z, Z), 0.0)
+
     def expansion(self, W):
         """Express ``Z(x) W`` by kernel values with the landmarks: (kernel, landmarks, C).
 

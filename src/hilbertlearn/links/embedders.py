@@ -17,9 +17,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from .. import kernels
+from .._utils.blocks import blocks_of
 from ..losses import as_loss
 from ..machine.in_memory import MemorySource
-from ..machine.state import blocks_of
 from ..machine.steps import solve_selection
 from ..vector import OperatorKernelRegressor
 from .trials import LinkTrial, inner_products, pairs_of_folds

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._utils.blocks import blocks_of
 from .._utils.naming import unnamed_in_errors
 from .._utils.summary import SummaryItems, SummaryMixin
 from .._utils.validation import check_choice, check_memory, check_number
@@ -20,7 +21,6 @@ from ..data.graphs.edges import edge_columns, edges_of
 from ..data.graphs.names import abbreviate, as_names, find_positions
 from ..machine.dates import date_items
 from ..machine.inputs import check_inputs
-from ..machine.state import blocks_of
 from .inputs import LinkEstimator, same_inputs, take_inputs
 from .pair_scores import UnknownPairScores, all_scores, block_entries, score_blocks
 from .selection import SCORING

@@ -12,7 +12,7 @@ Decisions
 - *Transactions.* ``fit`` runs on a copy without learnt attributes, whose state the estimator takes over at the end. A
   fit that fails or is interrupted changes nothing, and nothing of an earlier fit remains.
 - *Memory.* Predictions use scikit-learn's ``working_memory`` beside their result: queries are processed in blocks
-  (``state.blocks_of``) whose size accounts for the copies of kernel values. Blocks that fit in the cache are as fast.
+  (``blocks_of``) whose size accounts for the copies of kernel values. Blocks that fit in the cache are as fast.
 - *Coefficients* are scaled as in ``KernelRidge``: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``. An
   alpha for each output is the diagonal operator ``min(alpha) / alpha_j``, so that all solvers apply.
 - *Scale.* ``scale="auto"`` divides outputs by their spread only where an operator, a metric or constants of the loss

@@ -228,6 +228,32 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
 
     # ---------------------------------------------------------------- inspect
 
+    def novelty(self, X):
+        """How far inputs are from the training samples, from 0 to 1, in the geometry of the kernel.
+
+        Novelty is the share of the kernel's prior variance that the samples leave open. With the posterior variance
+        ``v(x) = k(x, x) - k_x' D (D K D + alpha sum(w) I)^-1 D k_x``, D = diag(sqrt(w)), it is ``(v(x) - v_0) / (k_0 -
+        v_0)``, clipped to [0, 1]. v_0 and k_0 are the largest v(x) and k(x, x) of a sample. It is 0 at the samples,
+        and 1 where a stationary kernel has no value with any of them; the prediction there is the constant. It does
+        not depend on the outputs, except through the selected settings.
+
+        An operator is a factor of the kernel, its mean positive eigenvalue; several terms are summed. Landmarks count
+        the part of k(x, x) that they do not explain. Samples count as a whole, with gaps in their outputs too; those
+        of weight 0 and screened outliers do not count.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), or what ``fit`` was given
+            Inputs. Novelty of a Dask collection is computed block by block when it is needed.
+
+        Returns
+        -------
+        novelty : array of shape (m,)
+            The first call computes a factorisation of the kernel matrix, which is not stored with the model.
+        """
+        check_is_fitted(self)
+        return self.machine_.novelty(X)
+
     def loo_residuals(self):
         """Leave-one-out residuals of the training outputs, in closed form, for the squared loss.
 

@@ -136,3 +136,9 @@ class StreamState(Expansion):
         raise ValueError(
             "loo_residuals() needs all samples, and a model fitted batch by batch keeps none; fit in memory"
         )
+
+    def posterior(self):
+        raise ValueError(
+            "novelty compares with the sample of the largest posterior variance, and a model fitted from batches or "
+            "blocks keeps sums over rows, not samples; fit in memory"
+        )

@@ -11,6 +11,7 @@ from .._utils.validation import warn
 from .distributed import is_dask, map_blocks_lazily
 from .forms import DataForm
 from .inputs import check_inputs
+from .posterior import Posterior
 from .state import LeaveOneOutMachines, RegressorState, State
 
 
@@ -48,6 +49,21 @@ class FittedMachine:
         if is_dask(X):
             return map_blocks_lazily(self.coordinates, X)
         return self.state.coordinates(self.check_inputs(X))
+
+    @property
+    def posterior_size(self) -> int | None:
+        """Number of rows of the factors that ``posterior`` computes on its first use; None where it has no formula."""
+        return self.state.posterior_size
+
+    def posterior(self) -> Posterior:
+        """The posterior variance of the kernel, at checked inputs; a ValueError says where there is none."""
+        return self.state.posterior()
+
+    def novelty(self, X):
+        """Novelty (m,) of inputs, see the method of the estimator; of a Dask collection lazily, block by block."""
+        if is_dask(X):
+            return map_blocks_lazily(self.novelty, X)
+        return self.posterior().novelty(self.check_inputs(X))
 
     def encode(self, y):
         """Coordinates (n, d) of outputs in the space of the training outputs, NaN where not observed."""

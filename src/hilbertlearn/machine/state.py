@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from .._utils.blocks import row_blocks
+from .._utils.blocks import blocks_of
 from ..core.terms import (
     ITERATIONS,
     DeformedFeatureKernel,
@@ -30,9 +29,7 @@ from ..selection import Approximation
 from ..spaces import MeanSmoother, Space
 from ..training import Fit, has_float32_inputs, take_samples
 from .diagnostics import SampleDiagnostics
-
-_PREDICT_BYTES = 2**27  # of kernel values in memory at once during prediction; larger blocks are not faster
-_COPIES = 4  # of a block of kernel values in memory while it is computed and summed
+from .posterior import Posterior, PosteriorData, is_precomputed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,6 +74,20 @@ class Expansion:
         """The scalar kernels that inputs are read for."""
         return [kernel.kernel for kernel in self.kernels]
 
+    posterior_size = None  # rows of the factors of the posterior variance; None where it has no formula
+
+    def posterior(self) -> Posterior:
+        """The posterior variance of the kernel; an error where it has no formula."""
+        if any(map(is_precomputed, self.kernels)):
+            raise ValueError(
+                "novelty requires k(x, x) of new inputs, which kernel='precomputed' does not have; give inputs, and a "
+                "kernel by name, a kernel object or a callable (X, Z) -> Gram"
+            )
+        raise ValueError(
+            "novelty requires a kernel machine with samples in memory, and kernels whose values are numbers, each with "
+            "an output operator; fit such a kernel, as kernel='rbf', to arrays in memory"
+        )
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class State(Expansion):
@@ -103,6 +114,7 @@ class State(Expansion):
     feature_map: Any = None  # in place of the kernel; a list for several kernels
     approximation: Any = None  # how good it is
     kernel_coefficients: tuple = ()  # for each kernel the coefficients of predictions before the operator
+    posterior_data: PosteriorData | None = None  # where the posterior variance of the kernel has a formula
 
     @classmethod
     def from_fit(cls, fit: Fit, **replaced):
@@ -141,6 +153,7 @@ class State(Expansion):
             "manifold_error": fit.problem.terms[0].error,
             "feature_map": maps[0] if len(maps) == 1 else maps,
             "approximation": Approximation(size) if on_features else None,
+            "posterior_data": PosteriorData.from_fit(fit),
         }
         return cls(**{**fields, **replaced})
 
@@ -193,6 +206,13 @@ class State(Expansion):
             weights=data.weights,
         )
         return residuals
+
+    @property
+    def posterior_size(self) -> int | None:
+        return None if self.posterior_data is None else self.posterior_data.size
+
+    def posterior(self):
+        return super().posterior() if self.posterior_data is None else self.posterior_data.posterior
 
     @property
     def has_leave_one_out_models(self) -> bool:
@@ -342,6 +362,13 @@ class RegressorState:
         out[:, self.observed] = values
         return out
 
+    posterior_size = None
+
+    def posterior(self):
+        raise ValueError(
+            f"novelty is of the kernel machine, and {type(self.regressor).__name__} has no kernel; set regressor=None"
+        )
+
 
 def _kernel_expansion(fit: Fit):
     """Kernels, samples, their positions among those given, and coefficients by kernel, of predictions."""
@@ -357,20 +384,6 @@ def _kernel_expansion(fit: Fit):
     samples = take_samples(training.X, positions, training.kernels)
     coefficients = [np.ascontiguousarray(C[positions]) for C in coefficients]
     return training.kernels, samples, training.columns[positions], coefficients
-
-
-def blocks_of(X, width, copies=_COPIES, most=None):
-    """Pairs (rows, X there) such that kernel values of `width` numbers a row fit in scikit-learn's working memory.
-
-    copies, most : as for ``row_blocks``, by default those of kernel values
-    """
-    m, most = _num_samples(X), _PREDICT_BYTES // 8 if most is None else most
-    features = int(np.prod(X.shape[1:])) if isinstance(X, np.ndarray) else 0
-    for rows in row_blocks(m, width + features, copies, most):
-        if rows == slice(0, m):
-            yield rows, X
-        else:
-            yield rows, X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, np.arange(m)[rows])
 
 
 def scatter(values, rows, n):

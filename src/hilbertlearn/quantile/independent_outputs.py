@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..machine.posterior import Posterior
 from ..machine.state import State
 from ..selection import Approximation
 from ..spaces import Space
@@ -96,6 +97,20 @@ class SeparateOutputsState:
             "sklearn.model_selection.cross_val_predict"
         )
 
+    @property
+    def posterior_size(self) -> int | None:
+        """The largest of all outputs; None where one has no posterior variance."""
+        sizes = [part.posterior_size for part in self._observed]
+        return None if None in sizes else max(sizes)
+
+    def posterior(self):
+        return MeanPosterior([part.posterior() for part in self._observed])
+
+    @property
+    def _observed(self):
+        """Models of the outputs that samples have observed."""
+        return [part for part in self.parts if np.isfinite(part.alpha)]
+
     X_fit = property(lambda self: self._collect("X_fit"))
     dual_coef = property(lambda self: self._collect("dual_coef"))
     operator = property(lambda self: self._collect("operator"))
@@ -103,6 +118,20 @@ class SeparateOutputsState:
     objectives = None
     alpha_by_output = None
     manifold_error = 0.0
+
+
+class MeanPosterior:
+    """Novelty as the mean over outputs with kernels of their own."""
+
+    def __init__(self, parts: list[Posterior]):
+        self.parts = parts
+
+    def novelty(self, X):
+        return np.mean([part.novelty(X) for part in self.parts], axis=0)
+
+    @property
+    def threshold(self) -> float:
+        return float(np.mean([part.threshold for part in self.parts]))
 
 
 def make_unobserved_state(other: State) -> State:

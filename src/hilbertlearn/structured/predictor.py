@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from .. import decoders, kernels
+from .._utils.blocks import blocks_of
 from .._utils.fitting import snapshot, store
 from .._utils.validation import check_choice, check_number
 from ..data.objects import (
@@ -27,7 +28,6 @@ from ..machine.base import learnt
 from ..machine.distributed import is_dask, map_blocks_lazily
 from ..machine.partial_fit import BatchMachine
 from ..machine.spec import Spec
-from ..machine.state import blocks_of
 from ..output_losses import as_output_loss
 from ..spaces import OutputKernel, ProbeSpace, WeightSpace
 from .candidate_search import best_candidates, best_candidates_per_query

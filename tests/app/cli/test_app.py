@@ -15,6 +15,7 @@ from helpers.tables import N, curves_table, objects_table
 from numpy.testing import assert_allclose
 
 from hilbertlearn import OperatorKernelRegressor, load
+from hilbertlearn.machine.state import State
 from hilbertlearn.tabular import TabularModel
 
 
@@ -57,7 +58,8 @@ def test_fit_by_the_installed_command_then_predict_and_report(folder, command, m
     facts = json.loads(out)
     assert facts["rows"] == 5 and facts["columns"][0] == "id"
     found = pd.read_csv(folder / "out.csv")
-    here = load(folder / "model.hl").predict(curves_table().head(5))
+    model, asked = load(folder / "model.hl"), curves_table().head(5)
+    here = model.predict(asked).assign(novelty=model.novelty(asked))
     pd.testing.assert_frame_equal(found, here, check_dtype=False, rtol=1e-9)
     assert (found["y_2_lower"] < found["y_2"]).all() and (found["y_2"] < found["y_2_upper"]).all()
     assert command("report", "model.hl", "curves.csv", "--quiet") == (0, "", "")
@@ -95,7 +97,7 @@ def test_objects_with_sets(command, tmp_path, targets, task):
     found, model = pd.read_parquet("p.parquet"), load("m.hl")
     assert found["set"].str.len().min() > 0 and (found["set_size"] > 0).all()
     fresh = TabularModel(targets, features="x,z", level=0.8).fit(objects_table())
-    pd.testing.assert_frame_equal(found, fresh.predict(objects_table()), check_dtype=False)
+    pd.testing.assert_frame_equal(found, fresh.predict(objects_table()).assign(novelty=0.0), check_dtype=False)
     code, out, err = command("report", "m.hl", "table.parquet", "--json")
     assert code == 0, err
     assert json.loads(out)["n_samples"] == N and model.task_ == task
@@ -114,7 +116,7 @@ def test_vectors_are_those_of_the_estimator_in_python(command, tmp_path):
     X = ((table["x"] - table["x"].mean()) / table["x"].std(ddof=0)).to_numpy()[:, None]
     model = OperatorKernelRegressor(loss="huber").fit(X, table[["ä", "b"]].to_numpy())
     found = pd.read_csv("p.csv")
-    assert list(found.columns) == ["index", "ä", "b"]
+    assert list(found.columns) == ["index", "ä", "b", "novelty"]
     assert_allclose(found[["ä", "b"]], model.predict(X), atol=1e-5)  # to the gap of the solver
 
 
@@ -131,9 +133,33 @@ def test_long_form_with_inputs_of_their_own(command):
     found = pd.read_csv("p.csv")
     assert_allclose(found["t"], rows["t"])
     assert_allclose(found["v"], np.sin(rows["t"] + np.repeat(x, 4)), atol=0.2)
+    assert not found["novelty"].any()  # they are the curves of training
+    pd.DataFrame({"id": range(20), "x": np.where(np.arange(20) == 3, 1e4, x)}).to_csv("moved.csv", index=False)
+    assert command("predict", "m.hl", "asked.csv", "--inputs", "moved.csv", "--out", "p.csv")[0] == 0
+    assert_allclose(pd.read_csv("p.csv")["novelty"], rows["id"] == 3)
     assert command("report", "m.hl", "long.csv", "--inputs", "inputs.csv")[0] == 0
     code, out, err = command("predict", "m.hl", "asked.csv", "--out", "p2.csv")
     assert code == 2 and "'x'" in one_line(err) and not Path("p2.csv").exists()
+
+
+def test_a_target_may_have_the_name_of_the_column_of_novelty(command):
+    x = np.linspace(0, 1, 20)
+    pd.DataFrame({"x": x, "novelty": np.sin(6 * x)}).to_csv("t.csv", index=False)
+    assert command("fit", "t.csv", "--targets", "novelty", "--out", "m.hl", "-q")[0] == 0
+    pd.DataFrame({"x": [*x, 1e3]}).to_csv("new.csv", index=False)
+    assert command("predict", "m.hl", "new.csv", "--out", "p.csv")[0] == 0
+    found = pd.read_csv("p.csv")
+    assert list(found.columns) == ["novelty", "novelty_"]
+    assert_allclose(found["novelty_"], [0.0] * 20 + [1.0])
+
+
+def test_models_without_novelty_have_no_column_of_it(command, monkeypatch):
+    """As those of files that were written before there was novelty."""
+    pd.DataFrame({"x": np.linspace(0, 1, 20), "y": np.linspace(0, 1, 20) ** 2}).to_csv("t.csv", index=False)
+    assert command("fit", "t.csv", "--targets", "y", "--out", "m.hl", "-q")[0] == 0
+    monkeypatch.setattr(State, "posterior_size", None)
+    assert command("predict", "m.hl", "t.csv", "--out", "p.csv")[0] == 0
+    assert list(pd.read_csv("p.csv").columns) == ["y"]
 
 
 def test_quantiles(command):
@@ -144,7 +170,7 @@ def test_quantiles(command):
     assert code == 0, err
     command("predict", "m.hl", "t.csv", "--out", "p.csv")
     found = pd.read_csv("p.csv")
-    assert list(found.columns) == ["y_q0.2", "y_q0.8"]
+    assert list(found.columns) == ["y_q0.2", "y_q0.8", "novelty"]
     assert (found["y_q0.2"] <= found["y_q0.8"]).all()
     assert command("report", "m.hl", "t.csv")[0] == 0
 

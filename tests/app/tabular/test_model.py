@@ -125,3 +125,26 @@ def test_inputs_to_be_shown_are_those_of_the_table():
     inputs, outputs, ids = TabularModel("y").fit(frame).labelled_samples(frame)
     pd.testing.assert_frame_equal(inputs, frame.drop(index=5)[["x", "kind"]])
     assert len(outputs) == 19 and "5" not in ids
+
+
+@pytest.mark.parametrize("level", [None, 0.8])
+def test_novelty_is_that_of_the_estimator(level):
+    table = pd.DataFrame({"id": list("abcdefghijklmnopqrst"), "x": np.linspace(0, 1, 20), "kind": ["u", "v"] * 10})
+    table["y"] = np.sin(6 * table["x"])
+    model = TabularModel("y", level=level).fit(table)
+    new = table.assign(x=np.r_[np.full(19, 0.5), 1e3]).set_index(np.arange(20) + 100)
+    estimator = model.estimator_ if level is None else model.estimator_.estimator_
+    novelty = model.novelty(new)
+    assert model.has_novelty and novelty.name == "novelty"
+    assert list(novelty.index) == list(new.index)
+    assert_allclose(novelty, estimator.novelty(model.encode_inputs(new)))
+    assert not model.novelty(table).any() and novelty[119] == 1.0
+
+
+def test_novelty_of_curves_in_long_form_is_by_name():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"id": np.repeat(list("abcdefghij"), 5), "t": np.tile(np.arange(5.0), 10)})
+    rows["v"], inputs = rng.normal(size=50), pd.DataFrame({"id": list("abcdefghij"), "x": rng.normal(size=10)})
+    model = TabularModel(long=("id", "t", "v")).fit(rows, inputs)
+    assert list(model.novelty(rows, inputs).index) == list("abcdefghij")
+    assert not model.novelty(rows, inputs).any()

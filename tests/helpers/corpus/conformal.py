@@ -48,6 +48,10 @@ def probabilities(model, new):
     return model.predict_probability([(0, 1), (2, 5), (7, 11), (3, 4)])
 
 
+def novelty(model, new):
+    return model.estimator_.novelty(new)
+
+
 def radius(model, new):
     return model.predict_set(new).radius
 
@@ -67,6 +71,8 @@ CASES = {
     "robust": Case(wrapped(ROBUST), X, VECTORS, NEW, asks=("predict_region",), **ITERATED),
     "MaxScaled": region(conformal.scores.ScaledMaximum("scale")),
     "Mahalanobis": region(conformal.scores.Mahalanobis(0.5), method="split"),
+    "NoveltyScaled": region(conformal.scores.NoveltyScaled()),
+    "novelty": case(asks=(novelty, "predict_interval"), score="novelty", method="cv+"),
     "bands, irregular": case(IRREGULAR, ("predict_band",), CURVE, method="split"),
     "quantiles": Case(
         wrapped(QUANTILES, "split"),

@@ -135,7 +135,8 @@ def predict(
 
     There is a row for each of its rows. Columns are found by name, in any order; others are ignored. A model that was
     fitted with --level adds columns _lower and _upper beside each target, or sets of objects that hold the true one
-    with that probability.
+    with that probability. The column novelty says how far a row is from the rows of training: 0 is as near as these
+    are to themselves, 1 is so far that they say nothing about it.
 
     \b
       hilbertlearn predict model.hl new.csv --out predictions.csv
@@ -144,7 +145,7 @@ def predict(
     check_output(out, (".csv", ".parquet"))
     fitted = _load(model)
     frame, rows = read_table(data), _rows(inputs)
-    predictions = fitted.predict(frame, rows)
+    predictions = _with_novelty(fitted, fitted.predict(frame, rows), frame, rows)
     write_table(predictions, out)
     notes = fitted.input_notes(frame, rows)
     output.notes(notes)
@@ -299,6 +300,17 @@ def _numbers(levels):
         return tuple(sorted(float(part) for part in levels.split(",")))
     except ValueError:
         raise TableError(f"--levels must be numbers with commas, as 0.1,0.5,0.9, got {levels!r}") from None
+
+
+def _with_novelty(fitted, predictions, frame, rows):
+    """Predictions with a column of novelty, where the kernel of the model provides it; in long form by curve."""
+    if not fitted.has_novelty:
+        return predictions
+    novelty, name = fitted.novelty(frame, rows), "novelty"
+    while name in predictions.columns:  # of a target
+        name += "_"
+    values = novelty.to_numpy() if fitted.long is None else predictions[fitted.long[0]].map(novelty).to_numpy()
+    return predictions.assign(**{name: values})
 
 
 def _rows(inputs):

@@ -234,6 +234,35 @@ class TabularModel(BaseEstimator):
             predictions.insert(0, self.id_, frame[self.id_])
         return predictions
 
+    @property
+    def has_novelty(self) -> bool:
+        """Whether the kernel of the model provides ``novelty``."""
+        check_is_fitted(self)
+        return self._kernel_machine.machine_.posterior_size is not None
+
+    def novelty(self, frame, inputs=None):
+        """How far the inputs of rows are from those of training, from 0 to 1, see ``novelty`` of the estimators.
+
+        Parameters
+        ----------
+        frame, inputs : as in ``fit``, without targets
+
+        Returns
+        -------
+        pandas.Series
+            One number for each row of ``frame``, with its index; in long form for each curve, by its name.
+        """
+        check_is_fitted(self)
+        rows = self._input_rows(frame, inputs)
+        index = rows.index if self.long is None else rows[self.long[0]]
+        values = self._kernel_machine.novelty(self.encode_inputs(rows))
+        return import_pandas().Series(values, index=index, name="novelty")
+
+    @property
+    def _kernel_machine(self):
+        """The estimator inside ``ConformalPredictor``, if there is a level."""
+        return self.estimator_ if self.level is None else self.estimator_.estimator_
+
     def labelled_samples(self, frame, inputs=None):
         """The rows of a data frame whose targets are known, for an evaluation of the model.
 
