@@ -8,14 +8,16 @@ from sklearn.datasets import load_diabetes, make_friedman1
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, bounds, datasets, losses, outlier_report
 from hilbertlearn.metrics import functional_nmse
-from hilbertlearn.selection.outlier_screening import beyond_gap
+from hilbertlearn.selection.outlier_screening import gaps
 
 HUBER = OperatorKernelRegressor("rbf", loss="huber")
 
 
 def far(sizes, weights=None):
+    """Positions beyond the clear gaps."""
     sizes = np.asarray(sizes, dtype=float)
-    return np.flatnonzero(beyond_gap(sizes, np.ones(len(sizes)) if weights is None else np.asarray(weights, float)))
+    found = gaps(sizes, np.ones(len(sizes)) if weights is None else np.asarray(weights, float))
+    return np.flatnonzero(np.any([np.zeros(len(sizes), dtype=bool)] + [group for group, clarity in found if clarity == 1], axis=0))
 
 
 def test_gaps_by_hand():

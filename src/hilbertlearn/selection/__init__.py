@@ -49,6 +49,7 @@ from .feature_search import Approximation
 from .folds import fold_error, fold_errors
 from .levels import select_levels, with_levels
 from .loss_constants import resolve_loss
+from .outlier_screening import SCREENED_WEIGHT
 from .result import Selection, fit_selected
 from .step_back import automatic_bounds, step_back, with_larger_constants
 from .stream_settings import StreamSettings, n_patterns, select_alpha, select_stream_settings, solve_moments
