@@ -144,6 +144,20 @@ class Samples:
         return self.space.measure
 
     @property
+    def nested_weights(self):
+        """Pairs of a share and weights (n,): those given, without the samples whose screening factor is below a level.
+
+        Shares are the distances between the levels, so that the mean of the weights has the factors. The mean over
+        pairs of a median is continuous in the factors, unlike the median with the reduced weights.
+        """
+        if self.screening_weights is None:
+            return [(1.0, self.weights)]
+        factors = self.screening_weights[self.rows]
+        levels = np.unique(factors)
+        shares, given = np.diff(levels, prepend=0.0) / levels[-1], self.weights / factors
+        return [(share, given * (factors >= level)) for share, level in zip(shares, levels, strict=True)]
+
+    @property
     def labelled_indices(self):
         """Positions of the n samples with outputs among the N that predictions are made from."""
         return np.searchsorted(self.columns, self.rows)
