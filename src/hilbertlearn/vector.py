@@ -119,7 +119,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
     saturated_ : array of bool of shape (n,), or (n, d) for p = 1
         Samples, or points, at the bound of the loss: candidates for outliers.
     screened_ : array of int
-        Indices of the samples that outlier screening gave next to no weight, for losses with "auto" constants.
+        Indices of the samples that outlier screening gave less than half of their weight, for losses with "auto"
+        constants.
+    screening_weights_ : array of shape (n,)
+        Factors of the sample weights from outlier screening: 1 for regular samples, 1e-6 for gross outliers.
     outlier_scores_ : array of shape (n,) or (n, d)
         Sizes of residuals relative to their median.
     solver_, n_iter_, precision_

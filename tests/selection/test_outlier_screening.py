@@ -1,4 +1,4 @@
-"""Outlier screening: outliers and outlying points are found where there are some, and have no effect."""
+"""Outlier screening: outliers and outlying points are found where there are some, and lose their effect continuously."""
 
 import numpy as np
 import pytest
@@ -14,22 +14,53 @@ HUBER = OperatorKernelRegressor("rbf", loss="huber")
 
 
 def far(sizes, weights=None):
-    """Positions beyond the clear gaps."""
+    """Positions beyond gaps that are at least half clear, by gap, the largest sizes first."""
     sizes = np.asarray(sizes, dtype=float)
     found = gaps(sizes, np.ones(len(sizes)) if weights is None else np.asarray(weights, float))
-    return np.flatnonzero(np.any([np.zeros(len(sizes), dtype=bool)] + [group for group, clarity in found if clarity == 1], axis=0))
+    return [np.flatnonzero(group).tolist() for group, clarity in found if clarity >= 0.5]
 
 
 def test_gaps_by_hand():
-    assert_array_equal(far([1, 2, 1, 30, 2, 1, 1, 40, 2, 1]), [3, 7])
-    assert_array_equal(far([1, 2, 1, 4.9, 2, 1, 1, 1, 2, 1]), [])  # not far enough
-    assert_array_equal(far([1, 2, 4, 8, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1]), [])  # a tail without a gap
-    assert_array_equal(far([1, 1, 1, 1, 1, 1, 9, 9, 9, 9]), [])  # too many to be wrong
-    assert_array_equal(far([1, 1, 1, 1, 1, 1, 1, 9, 9, 100]), [9])  # the widest of two gaps
-    assert_array_equal(far([1, 1, 1, 1, 1, 1, 1, 9, 9, 30]), [7, 8, 9])
-    assert_array_equal(far([0, 0, 0, 0, 0, 0, 0, 0, 1, 5]), [])  # most vanish: nothing is far
+    assert far([1, 2, 1, 30, 2, 1, 1, 40, 2, 1]) == [[3, 7]]
+    assert far([1, 2, 1, 4.9, 2, 1, 1, 1, 2, 1]) == []  # not far enough
+    assert far([1, 2, 4, 8, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1]) == []  # a tail without a gap
+    assert far([1, 1, 1, 1, 1, 1, 9, 9, 9, 9]) == []  # too many to be wrong
+    assert far([1, 1, 1, 1, 1, 1, 1, 9, 9, 100]) == [[9], [7, 8, 9]]  # each of two gaps
+    assert far([1, 1, 1, 1, 1, 1, 1, 9, 9, 20]) == [[7, 8, 9]]
+    assert far([0, 0, 0, 0, 0, 0, 0, 0, 1, 5]) == []  # most vanish: nothing is far
     for few in ([3.0], [1.0, 1e9], [0.0, 0.0]):
-        assert_array_equal(far(few), [])
+        assert far(few) == []
+
+
+def test_how_clear_a_gap_is_by_hand():
+    """The least of four ramps: from 4 to 6 medians, ratios 2 to 3, 36 to 24 medians below and 34 to 30 % beyond."""
+    bulk = [1.0] * 80
+
+    def clarities(*largest):
+        return [clarity for _, clarity in gaps(np.r_[bulk, largest], np.ones(80 + len(largest)))]
+
+    assert_allclose(clarities(5.0), [0.5])
+    assert_allclose(clarities(4.5), [0.25])
+    assert_allclose(clarities(3.0, 8.4), [0.8])
+    assert_allclose(clarities(3.0, 6.6), [0.2])
+    assert_allclose(clarities(27.0, 270.0), [0.75, 1.0])
+    assert_allclose(clarities(*[10.0] * 38), [(0.34 - 38 / 118) / 0.04])
+    assert clarities(4.0) == clarities(3.0, 6.0) == clarities(*[10.0] * 42) == []
+
+
+def test_gaps_close_continuously():
+    """Clarity at each sample, the largest beyond any gap, along a path on which sizes change places."""
+    rng = np.random.default_rng(0)
+    start, end, weights = np.exp(rng.normal(size=40)), np.exp(3 * rng.normal(size=40)), rng.uniform(1, 2, 40)
+    start[:3], end[:3] = [12, 40, 13], [60, 9, 30]
+
+    def degrees(share):
+        found = gaps((1 - share) * start + share * end, weights)
+        return np.max([np.zeros(40)] + [clarity * group for group, clarity in found], axis=0)
+
+    values = np.array([degrees(share) for share in np.linspace(0, 1, 20001)])
+    assert np.ptp(values, axis=0).max() == 1
+    assert np.abs(np.diff(values, axis=0)).max() < 0.02
 
 
 def test_gaps_do_not_depend_on_units_order_or_copies():
@@ -37,11 +68,11 @@ def test_gaps_do_not_depend_on_units_order_or_copies():
     sizes = np.r_[rng.uniform(1, 3, 30), 20, 30]
     weights = rng.integers(1, 4, size=32)
     order = rng.permutation(32)
-    assert_array_equal(far(sizes), [30, 31])
-    assert_array_equal(far(1e-200 * sizes), [30, 31])
-    assert_array_equal(np.sort(order[far(sizes[order], weights[order])]), far(sizes, weights))
+    assert far(sizes) == [[30, 31]]
+    assert far(1e-200 * sizes) == [[30, 31]]
+    assert_array_equal(np.sort(order[far(sizes[order], weights[order])[0]]), far(sizes, weights)[0])
     copies = np.repeat(np.arange(32), weights)
-    assert_array_equal(np.unique(copies[far(sizes[copies])]), far(sizes, weights))
+    assert_array_equal(np.unique(copies[far(sizes[copies])[0]]), far(sizes, weights)[0])
 
 
 def spoilt(n=60, wrong=6, n_outputs=2, size=10.0, seed=0):
