@@ -2,8 +2,8 @@
 
 Constants of a loss with a bound, as Huber's kappa, come from iteratively reweighted least squares: at the optimum of
 such a loss large residuals have weights below one. Residuals are leave-one-out, so that an outlier has no part in the
-model that evaluates it. Where outlier screening has changed weights, medians and constants are means over nested sets of
-samples, which makes them continuous in these weights.
+model that evaluates it. Where outlier screening has changed weights, medians and constants are means over nested sets
+of samples, which makes them continuous in these weights.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def replace_outlying_points(training: Training, weights, penalty):
         is_outlier = _ramp(outlying.mean(axis=1, keepdims=True), _NEARLY_ALL)  # the curve has no point to rely on
         Y = _blend(given, _blend(fitted, predicted, is_outlier), outlying)
         replaced = training.with_outputs(Y)
-        alpha = _best_alpha(error_curve(replaced, NormCriterion(), alphas, np.ones(len(Y))))
+        alpha = vertex_alpha(error_curve(replaced, NormCriterion(), alphas, np.ones(len(Y))))
         predicted = Y - _loo_residuals(replaced, 1.0, alpha * training.weights.sum())
         fitted = Y - fit(replaced, Squared(), alpha, Options()).residuals
         before, sizes = sizes, np.abs(given - predicted) / measure
@@ -153,7 +153,7 @@ def replace_outlying_points(training: Training, weights, penalty):
     return None if cleaned is given else cleaned
 
 
-def _best_alpha(curve: ErrorCurve) -> float:
+def vertex_alpha(curve: ErrorCurve) -> float:
     """alpha at the vertex of the parabola through the smallest error and its neighbours: it moves with the errors."""
     middle = min(max(curve.best, 1), len(curve.alphas) - 2)
     if middle < 1:  # fewer than three alphas

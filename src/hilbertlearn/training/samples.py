@@ -147,8 +147,8 @@ class Samples:
     def nested_weights(self):
         """Pairs of a share and weights (n,): those given, without the samples whose screening factor is below a level.
 
-        Shares are the distances between the levels, so that the mean of the weights has the factors. The mean over
-        pairs of a median is continuous in the factors, unlike the median with the reduced weights.
+        Shares are the distances between levels, so that the mean of the weights is in proportion to the reduced ones.
+        The mean over pairs of a median is continuous in the factors, unlike the median with reduced weights.
         """
         if self.screening_weights is None:
             return [(1.0, self.weights)]
