@@ -175,7 +175,8 @@ def test_graphs_features_and_sums(settings, loss):
 def test_the_corrupted_sample_is_first(loss):
     report = outlier_report(model(loss).fit(X, Y))
     assert report.index[0] == 3
-    assert list(report.columns) == ["held_back", "residual", "loo_residual", "leverage"]
+    assert list(report.columns) == ["held_back", "residual", "loo_residual", "leverage", "screening_weight"]
+    assert (report["screening_weight"] == 1).all()  # alpha is given: nothing is screened
     left_out = report["held_back"] * report["residual"]
     assert (np.diff(left_out) <= 1e-12).all()
 

@@ -167,8 +167,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         Points of the training outputs, or of the space for irregular outputs. Dates are days since ``grid_origin_``.
     grid_origin_ : numpy.datetime64 or None
         The date of point 0, None for points that are no dates; a tuple for several variables.
-    saturated_, screened_, outlier_scores_
-        As in ``OperatorKernelRegressor``; for p = 1 the first and last have an entry for each point of each curve.
+    saturated_, outlier_scores_, screened_, screening_weights_
+        As in ``OperatorKernelRegressor``; for p = 1 the first two have an entry for each point of each curve.
     center_ : array of shape (d,)
         The constant in coordinates of the space.
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_

@@ -40,6 +40,8 @@ def outlier_report(estimator, *, cutoff=5.0):
       where rows came in batches.
     - ``leverage`` : share of the leave-one-out residual that the fit removes because it includes the sample, from 0 to
       1. It is the diagonal of the hat matrix for one output, and its value along the residual for several.
+    - ``screening_weight`` : factor of the sample's weight from outlier screening, 1 where it is unchanged and 1e-6 for
+      gross outliers.
     - for functions, ``start`` and ``end`` of the part of the domain where the curve deviates (NaN if it does not),
       ``n_points`` and ``points``. A curve deviates at points where its residual exceeds ``cutoff`` robust standard
       deviations, both of all residuals and of the residuals of all curves at that point. Functions of several variables
@@ -99,6 +101,7 @@ def sample_columns(state: State) -> dict[str, np.ndarray]:
         "residual": diagnostics.sizes / scale,
         "loo_residual": loo_norms / scale,
         "leverage": leverages,
+        "screening_weight": state.screening_weights[diagnostics.rows],
     }
 
 

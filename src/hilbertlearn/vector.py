@@ -42,8 +42,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         about a thousand samples: ``kernel_`` is then a ``kernels.AverageKernel``.
     gamma : float, "auto", "median" or "scale", default="auto"
         Rate of a named kernel. "auto" selects it together with alpha, between 2^-11 and 2^9 times the median rule, by
-        leave-one-out errors of the squared loss. Up to 200 samples a fixed grid is averaged. With more than 600 samples,
-        subsamples of 400 and 1000 narrow the search. "median": the bandwidth is the median distance between samples. Kernel objects have their own setting.
+        leave-one-out errors of the squared loss: up to 200 samples as an average over a fixed grid; with more than 600
+        samples, subsamples of 400 and 1000 narrow the search. "median": the bandwidth is the median distance between
+        samples. Kernel objects have their own setting.
     kernel_params : dict, default=None
         Further parameters of a named kernel, such as ``degree``.
     operator : array of shape (d, d), object or name of ``hilbertlearn.operators``, default=None
@@ -55,9 +56,9 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         Loss of the residuals.
     alpha : float, "auto", "n^-1/2" or "n^-1/4", default="auto"
         Regularisation. "auto" is a mean over a logarithmic grid, with weights by leave-one-out errors of the squared
-        loss, each output relative to its variance; with many samples it is the minimum of the error. For losses with a bound the error is their own, under weights that limit large
-        residuals. With more than 2000 samples a subsample of 1500 selects alpha n. Five folds select alpha where
-        leave-one-out errors have no closed form (sums of terms with operators, missing outputs with an operator; for
+        loss, each output relative to its variance; with many samples it is the minimum of the error. For losses with a
+        bound the error is their own, under weights that limit large residuals. With more than 2000 samples a subsample
+        of 1500 selects alpha n. Five folds select alpha where leave-one-out errors have no closed form (sums of terms with operators, missing outputs with an operator; for
         the selection, curves with at most a quarter of their values missing are interpolated instead). The other two
         names are the schedules of Ciliberto et al. 2016, theorems 5 and 4; n counts samples with an output and a
         positive weight.
@@ -124,7 +125,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
     saturated_ : array of bool of shape (n,), or (n, d) for p = 1
         Samples, or points, at the bound of the loss: candidates for outliers.
     screened_ : array of int
-        Indices of the samples that outlier screening gave next to no weight, for losses with "auto" constants.
+        Indices of the samples that outlier screening gave less than half of their weight, for losses with "auto"
+        constants.
+    screening_weights_ : array of shape (n,)
+        Factors of the sample weights from outlier screening: 1 for regular samples, 1e-6 for gross outliers.
     outlier_scores_ : array of shape (n,) or (n, d)
         Sizes of residuals relative to their median.
     solver_, n_iter_, precision_

@@ -1,6 +1,7 @@
 """What the estimators have learnt: it outlives changes of settings, failed fits and pickles; outputs are read once."""
 
 import copy
+import dataclasses
 import functools
 import pickle
 import sys
@@ -671,3 +672,12 @@ def test_a_part_has_the_alphas_of_all_outputs():
     model = OperatorKernelRegressor(alpha_per_output=True)
     part = fit_with_parts(model, X, Y)(np.arange(20))
     np.testing.assert_allclose(part.alpha_, 2 * model.alpha_)  # alpha times the number of samples stays
+
+
+def test_screening_weights_of_files_that_have_positions_only():
+    """Files written before factors were stored name the samples with next to no weight."""
+    state = OperatorKernelRegressor("rbf", gamma=0.2, alpha=0.1).fit(X, VECTORS).state_
+    assert_array_equal(state.screening_weights, np.ones(N))
+    earlier = dataclasses.replace(state, screened=np.array([3, 5]))
+    assert_array_equal(np.flatnonzero(earlier.screening_weights < 1), [3, 5])
+    assert (earlier.screening_weights[[3, 5]] == 1e-6).all()

@@ -13,6 +13,8 @@ from hilbertlearn import (
     losses,
     spaces,
 )
+from hilbertlearn._utils.statistics import weighted_quantile
+from hilbertlearn.machine.in_memory import MemorySource
 from hilbertlearn.training import best_constant
 
 rng = np.random.default_rng(0)
@@ -90,3 +92,50 @@ def test_scores_of_curves_in_a_dictionary_are_of_the_curves():
         model = FunctionalRegressor(alpha=alpha, **settings).fit(X, CURVES)
         left = CURVES - model.machine_.decode(model.machine_.encode(CURVES) - model.machine_.loo_residuals())
         assert error == pytest.approx(np.mean([np.mean(part**2) for part in np.array_split(left, path.n_splits_)]))
+
+
+# ---------------------------------------------------------------- outlier screening
+
+
+def read(weights):
+    return MemorySource(X, CURVES[:, :3], weights).read(OperatorKernelRegressor("rbf").spec(CURVES[:, :3]))
+
+
+def test_screening_multiplies_weights_and_the_scale_follows():
+    weights = rng.integers(0, 3, size=N).astype(float)
+    samples = read(weights)
+    factors = rng.uniform(size=len(samples.rows))
+    screened = samples.screen(factors)
+    assert_allclose(screened.weights, weights[weights > 0] * factors)
+    assert_allclose(screened.screening_weights[weights > 0], factors)
+    assert (screened.screening_weights[weights == 0] == 1).all()
+    reduced = np.zeros(N)
+    reduced[samples.rows] = screened.weights
+    assert_allclose(screened.Y, read(reduced).Y)  # standardised with the reduced weights
+    part = screened.subsample(np.arange(3))
+    assert_allclose(part.weights, screened.weights[:3])
+    assert_allclose(sum(share * kept for share, kept in part.nested_weights) * factors[:3].max(), part.weights)
+
+
+def test_nested_weights_by_hand():
+    samples = read(None).subsample(np.arange(5))
+    assert samples.nested_weights == [(1.0, samples.weights)]
+    ((share, kept), (last, bulk)) = samples.screen(np.array([1, 0.25, 1, 0.25, 1])).nested_weights
+    assert (share, last) == (0.25, 0.75)
+    assert_array_equal(kept, np.ones(5))
+    assert_array_equal(bulk, [1, 0, 1, 0, 1])
+
+
+def test_a_median_over_nested_weights_is_continuous():
+    values, weights = rng.normal(size=N), rng.integers(1, 4, size=N).astype(float)
+    samples, outliers = read(weights), np.arange(N) % 4 == 0
+
+    def median(factor):
+        nested = samples.screen(np.where(outliers, factor, 1.0)).nested_weights
+        return sum(share * weighted_quantile(values, 0.5, kept) for share, kept in nested)
+
+    regular = weighted_quantile(values[~outliers], 0.5, weights[~outliers])
+    assert median(1.0) == weighted_quantile(values, 0.5, weights)
+    assert median(1e-9) == pytest.approx(regular, abs=1e-7) and median(1.0) != regular
+    path = [median(factor) for factor in np.linspace(1e-6, 1, 101)]
+    assert np.abs(np.diff(path)).max() < 0.011 * abs(median(1.0) - regular)

@@ -24,6 +24,10 @@ class FeatureMap(ABC):
     def values(self, X):
         """First step for a block of rows, without checks: a new array (m, r) that ``finish`` turns into features."""
 
+    def without_bounds(self) -> FeatureMap:
+        """The same map for inputs however far from the training samples, see ``InputScaling``; itself if it has none."""
+        return self
+
     def finish(self, values):
         """Second step, for any number of rows: features Z (m, r) from values (m, r), in place."""
         return values

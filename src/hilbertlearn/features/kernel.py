@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ class FeatureKernel:
     def n_components(self) -> int:
         """Number r of features."""
         return self.map.n_components
+
+    def without_bounds(self) -> FeatureKernel:
+        """The same features for inputs however far from the training samples, see ``InputScaling``."""
+        return replace(self, inner=self.inner.without_bounds(), map=self.map.without_bounds())
 
     def value_size(self, n, d):
         """Number of entries of one kernel value."""

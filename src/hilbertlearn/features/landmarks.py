@@ -177,6 +177,9 @@ class LandmarkMap(FeatureMap):
             raise ValueError("kernel='precomputed' has values with the samples of fit only; give a kernel of inputs")
         return replace(self, columns=np.full(len(self.columns), -1), n_samples=0)
 
+    def without_bounds(self):
+        return replace(self, kernel=self.kernel.without_bounds())
+
     def values(self, X):
         return self._values(X, 0)
 

@@ -16,8 +16,9 @@ _NAMED = 3  # kernels that the representation names
 class AverageKernel:
     """Weighted sum of kernels with numbers for all settings.
 
-    Where the samples cannot tell the best kernel from others, ``kernel="auto"`` and ``gamma="auto"`` give each a weight,
-    and one model with the sum is fitted. Give ``model.kernel_`` as the kernel of another estimator to use it again.
+    Where the samples cannot tell the best kernel from others, ``kernel="auto"`` and ``gamma="auto"`` give each a
+    weight, and one model with the sum is fitted. Give ``model.kernel_`` as the kernel of another estimator to use it
+    again.
 
     Parameters
     ----------

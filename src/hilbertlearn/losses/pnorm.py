@@ -40,8 +40,8 @@ class Huber(_PNormLoss):
     ----------
     kappa : float or "auto", default="auto"
         Norm beyond which residuals count as outliers. "auto" takes a quantile of leave-one-out residuals of
-        iteratively reweighted least squares. If kernel or alpha are selected too, outlier screening gives suspect
-        samples next to no weight (``screened_``); for p = 1 and complete curves it replaces suspect points.
+        iteratively reweighted least squares. If kernel or alpha are selected too, outlier screening reduces the weight
+        of suspect samples (``screening_weights_``); for p = 1 and complete curves it replaces suspect points.
     p : float, default=2
         Exponent of the norm, a number in [1, inf].
 

@@ -63,7 +63,7 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
     precision_ = learnt("precision")
     manifold_error_ = learnt("manifold_error")
     support_, saturated_, outlier_scores_ = learnt("support"), learnt("saturated"), learnt("outlier_scores")
-    screened_ = learnt("screened")
+    screened_, screening_weights_ = learnt("screened"), learnt("screening_weights")
     search_results_ = learnt("search_results")
     feature_map_ = learnt("feature_map")
 

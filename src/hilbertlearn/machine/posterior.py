@@ -26,6 +26,7 @@ from .. import kernels
 from .._utils.blocks import blocks_of
 from .._utils.linalg import psd_root
 from ..core.terms import SeparableTerm
+from ..selection import SCREENED
 from ..training import Fit, has_float32_inputs
 
 _ROUNDING = 1e-10  # differences of variances up to this share of k(x, x) are rounding
@@ -58,14 +59,15 @@ class PosteriorData:
         if training.X is None or None in terms or any(is_precomputed(kernel) for kernel in training.kernels):
             return None
         observed = np.isfinite(training.encoded.coordinates).any(axis=1)  # not those that hold quantiles in order
-        observed &= ~np.isin(training.rows, training.screened)
+        if training.screening_weights is not None:
+            observed &= training.screening_weights[training.rows] >= SCREENED
         gram = training.grams[0]
         graph = {}
         if gram.depends_on_alpha:
             graph = {"graph_penalty": gram.kernel.S, "ratio": float(training.recipe.manifold) / fit.alpha}
         return cls(
             X=training.X,
-            kernels=training.kernels,
+            kernels=tuple(kernel.without_bounds() for kernel in training.kernels),
             operators=tuple(term.M for term in terms),
             positions=training.labelled_indices[observed],
             weights=training.weights[observed],

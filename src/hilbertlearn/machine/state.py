@@ -25,7 +25,7 @@ from ..core.terms import (
 )
 from ..leave_one_out import LeaveOneOutModels, loo_residuals
 from ..losses import Loss
-from ..selection import Approximation
+from ..selection import SCREENED, SCREENED_WEIGHT, Approximation
 from ..spaces import MeanSmoother, Space
 from ..training import Fit, has_float32_inputs, take_samples
 from .diagnostics import SampleDiagnostics
@@ -108,7 +108,8 @@ class State(Expansion):
     loo_data: LeaveOneOutData | None = None  # where leave-one-out has a closed form
     diagnostics: SampleDiagnostics | None = None  # for ``outlier_report``
     alpha_by_output: Any = None  # (d,), where each output has its own
-    screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # outliers with next to no weight
+    screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # with less than half of their weight
+    screening_factors: np.ndarray | None = None  # (n,) of the weights, None where outlier screening changed none
     search_results: dict = field(default_factory=dict)  # evaluated settings, with their errors
     manifold_error: float = 0.0  # bound on the relative error of deformed kernels that eigenvalues share
     feature_map: Any = None  # in place of the kernel; a list for several kernels
@@ -121,6 +122,9 @@ class State(Expansion):
         """The state of a fit; replaced : fields of a subclass, and fields with other values than those of the fit."""
         training, solution, on_features = fit.training, fit.solution, fit.training.on_features
         n, rows = training.n_samples, training.rows
+        factors = np.ones(n)
+        if training.screening_weights is not None:
+            factors[rows] = training.screening_weights[rows]
         kernels, X_fit, columns, coefficients = _kernel_expansion(fit)
         loo_data = LeaveOneOutData.from_fit(fit)
         maps = [kernel.map for kernel in training.kernels] if on_features else [None]
@@ -145,7 +149,8 @@ class State(Expansion):
             "precision": "float32" if fit.problem.is_float32 else "refined" if training.grams[0].refines else "float64",
             "support": rows[solution.dual.any(axis=1)],
             "saturated": scatter(fit.saturated, rows, n),
-            "screened": np.intersect1d(training.screened, rows).astype(int),
+            "screened": np.flatnonzero(factors < SCREENED),
+            "screening_factors": factors if (factors < 1).any() else None,
             "residual_sizes": scatter(fit.outlier_scores(), rows, n),
             "objectives": fit.objectives,
             "loo_data": loo_data,
@@ -164,6 +169,15 @@ class State(Expansion):
     @property
     def outlier_scores(self):
         return self.residual_sizes
+
+    @property
+    def screening_weights(self):
+        """Factors (n,) of the sample weights from outlier screening."""
+        if self.screening_factors is not None:
+            return self.screening_factors
+        weights = np.ones(len(self.saturated))
+        weights[self.screened] = SCREENED_WEIGHT  # files written before factors were stored have positions only
+        return weights
 
     @property
     def used_samples(self) -> Any:

@@ -306,7 +306,7 @@ FORMER_ATTRIBUTES: dict[str, dict[str, str | None]] = {
     "selection.SearchResult": {"shape": "setting"},
     "structured.CandidatePool": {"given": "items"},
     "training.Recipe": {"operators": "operator_candidates", "shapes": "kernel_candidates"},
-    "training.Samples": {"untrusted": "screened"},
+    "training.Samples": {"screened": None, "untrusted": None},  # positions; State has the factors
 }
 
 MODULES = {f"{module.split('.')[0]}.{name}": module for module, names in CLASSES.items() for name in names.split()}

@@ -108,6 +108,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         Observations above or below their quantile, not on it.
     screened_ : array of int
         Empty: there is no outlier screening.
+    screening_weights_ : array of shape (n,)
+        Ones.
     outlier_scores_ : array of shape (n, d n_levels)
         Distances from the quantiles, relative to their median.
     n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_, machine_

@@ -23,8 +23,8 @@ Averages
     The setting with the smallest error of a few dozen samples is an accident. Up to 200 samples all kernels and alphas
     of a fixed grid are evaluated and averaged, with weights by their errors; of more samples those near the best. The
     average of kernels is one kernel, so that the model stays one certified optimum with leave-one-out in closed form.
-    On 111 small tables it predicts as well as the average of models (mean R2 0.717 and 0.718; smallest error 0.59, ridge
-    regression 0.64). See ``averaging.py``.
+    On 111 small tables it predicts as well as the average of models (mean R2 0.717 and 0.718; smallest error 0.59,
+    ridge regression 0.64). See ``averaging.py``.
 Inputs
     Columns of rows of numbers are divided by their standard deviations, or not: both are evaluated. Of linear
     functions, scaled inputs are enough. Ranks of the values, and inverse hyperbolic sines, gained nothing on these
@@ -59,6 +59,7 @@ from .feature_search import Approximation
 from .folds import fold_error, fold_errors
 from .levels import select_levels, with_levels
 from .loss_constants import resolve_loss
+from .outlier_screening import SCREENED, SCREENED_WEIGHT
 from .result import Selection, fit_selected
 from .step_back import automatic_bounds, step_back, with_larger_constants
 from .stream_settings import StreamSettings, n_patterns, select_alpha, select_stream_settings, solve_moments

@@ -21,8 +21,8 @@ class Evaluation(NamedTuple):
 
     error: float
     standard_error: float
-    # Logarithm of the mean squared error, times the number of independent outputs, or of a mean loss. Differences weight
-    # settings.
+    # Logarithm of the mean squared error, times the number of independent outputs; or of a mean loss. Settings are
+    # weighted by its differences.
     log_loss: float
 
 

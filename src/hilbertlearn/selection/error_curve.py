@@ -113,7 +113,7 @@ def error_curve(
 
 
 def candidate_alphas(training: Training, alpha) -> Sequence[float]:
-    """The alphas that a search evaluates: the default grid for "auto", half of it for few samples, or the given number."""
+    """The alphas that a search evaluates: for "auto" the default grid, or half of it for few samples."""
     if not isinstance(alpha, str):
         return [float(alpha)]
     return training.alphas()[::2] if len(training.rows) <= MANY else training.alphas()

@@ -2,7 +2,8 @@
 
 Constants of a loss with a bound, as Huber's kappa, come from iteratively reweighted least squares: at the optimum of
 such a loss large residuals have weights below one. Residuals are leave-one-out, so that an outlier has no part in the
-model that evaluates it.
+model that evaluates it. Where outlier screening has changed weights, medians and constants are means over nested sets
+of samples, which makes them continuous in these weights.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._utils.linalg import row_norms
@@ -53,7 +55,20 @@ def resolve_loss(training: Training, loss: Loss, alphas, options: Options, facto
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # these models only serve the selection
             residuals = fold_residuals(data, Squared(), float(np.median(alphas)), options.quick())
-    return loss.resolve(data.encoded.with_outside(residuals, loss), data.measure, data.weights)
+    return _resolve(loss, residuals, data)
+
+
+def _resolve(setting: Loss, residuals, data: Samples) -> Loss:
+    """The loss with numbers from residuals (n, d), means over the nested sets of samples."""
+    residuals = data.encoded.with_outside(residuals, setting)
+    shares, weights = zip(*data.nested_weights, strict=True)
+    losses = [setting.resolve(residuals, data.measure, kept) for kept in weights]
+    if len(losses) == 1:
+        return losses[0]
+    constants = [loss.get_params() for loss in losses]
+    automatic = [name for name, value in setting.get_params().items() if isinstance(value, str) and value == "auto"]
+    means = {name: float(np.dot(shares, [values[name] for values in constants])) for name in automatic}
+    return clone(setting).set_params(**means)
 
 
 def _resolve_robust(training: Training, setting: Loss, alphas) -> Loss:
@@ -69,7 +84,8 @@ def _resolve_robust(training: Training, setting: Loss, alphas) -> Loss:
 def initial_weights(samples: Samples):
     """Weights (n,) of a robust model from distances to the median, before there is a model."""
     Y = samples.encoded.coordinates
-    return robust_weights(None, Y - pointwise_median(Y, samples.weights), samples)[0]
+    median = sum(share * pointwise_median(Y, weights) for share, weights in samples.nested_weights)
+    return robust_weights(None, Y - median, samples)[0]
 
 
 def reweight(training: Training, setting: Loss, weights, penalty):
@@ -82,7 +98,7 @@ def reweight(training: Training, setting: Loss, weights, penalty):
     for _ in range(_REWEIGHTINGS):
         weighted = replace(training, weights=training.weights * weights)
         residuals = next(loo_residual_path(weighted, [penalty / weighted.weights.sum()]))
-        loss = setting.resolve(training.encoded.with_outside(residuals, setting), training.measure, training.weights)
+        loss = _resolve(setting, residuals, training)
         weights, unit = robust_weights(loss, residuals, training)
     return loss, weights, unit
 
@@ -99,7 +115,10 @@ def robust_weights(loss: Loss | None, residuals, data: Samples):
         sizes = np.sum(sizes, axis=1, where=observed) / np.maximum(observed.sum(axis=1), 1)
     else:
         sizes = row_norms(np.nan_to_num(residuals))
-    bend = weighted_quantile(sizes, 0.5, data.weights) if loss is None or loss.curvature == 0 else loss.bound
+    if loss is None or loss.curvature == 0:
+        bend = sum(share * weighted_quantile(sizes, 0.5, weights) for share, weights in data.nested_weights)
+    else:
+        bend = loss.bound
     if bend <= np.finfo(float).tiny:  # most residuals are zero: there is no scale
         return np.ones(len(sizes)), 1.0
     unit = 1.0 if loss is None or loss.curvature > 0 else loss.bound / bend

@@ -30,7 +30,7 @@ from .kernel_search import (
 )
 from .learnt_kernel import n_rounds, relearn
 from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
-from .outlier_screening import SCREENED_WEIGHT, replace_outlying_points, screen_samples
+from .outlier_screening import replace_outlying_points, screening_weights
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
 
@@ -194,7 +194,7 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
 
 
 def screen_outliers(draft: Draft) -> Draft:
-    """Give outliers next to no weight, or replace outlying points of curves, and search the kernel again.
+    """Reduce the weight of outliers, or replace outlying points of curves, and search the kernel again.
 
     This is done where the bound of the loss is "auto", all samples are searched, and there is no graph. Screened
     samples keep their small weight in the fit. Points are replaced for the selection only, see ``restore_outputs``.
@@ -207,8 +207,8 @@ def screen_outliers(draft: Draft) -> Draft:
     training = build(draft.surrogate.with_kernel(draft.result.setting), draft.result.kernels)
     model = training, draft.weights, draft.result.curve.penalty
     if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
-        outliers = samples.expand_duplicates(screen_samples(*model))
-        return _search_again(draft, samples.screen(outliers, SCREENED_WEIGHT)) if outliers.any() else draft
+        factors = samples.expand_duplicates(screening_weights(*model))
+        return _search_again(draft, samples.screen(factors)) if (factors < 1).any() else draft
     if samples.measure is None or samples.mask is not None or training.Y.shape[1:] != samples.Y.shape[1:]:
         return draft  # outlying entries of vectors, or beside missing values, are harder to tell from others
     Y = replace_outlying_points(*model)

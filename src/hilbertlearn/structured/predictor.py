@@ -139,7 +139,7 @@ class StructuredPredictor(BatchMachine):
         The output loss and kernel in use.
     outputs_ : array or list
         The distinct training outputs.
-    saturated_, screened_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
+    saturated_, screened_, screening_weights_, outlier_scores_, center_ : as in ``OperatorKernelRegressor``
     dual_coef_, dual_gap_, solver_, n_iter_, precision_, alpha_, gamma_, kernel_, loss_, operator_ : as in
         ``OperatorKernelRegressor``, in coordinates of the space
     search_results_, support_, X_fit_, feature_map_, manifold_error_, space_, metric_, objectives_, machine_ : as there

@@ -93,7 +93,7 @@ class Samples:
     weights: np.ndarray  # (n,)
     encoded: EncodedOutputs
     graph: Any = None  # over all samples given, ``kernels.Affinity`` or weights; None without a penalty
-    screened: Any = ()  # positions of the samples, among those given, that outlier screening gave next to no weight
+    screening_weights: Any = None  # (n_samples,) factors of the weights from outlier screening, None for ones
     form: Any = None  # containers of the data as given, for predictions
 
     @classmethod
@@ -143,6 +143,20 @@ class Samples:
     @property
     def measure(self):
         return self.space.measure
+
+    @property
+    def nested_weights(self):
+        """Pairs of a share and weights (n,): those given, without the samples whose screening factor is below a level.
+
+        Shares are the distances between levels, so that the mean of the weights is in proportion to the reduced ones.
+        The mean over pairs of a median is continuous in the factors, unlike the median with reduced weights.
+        """
+        if self.screening_weights is None:
+            return [(1.0, self.weights)]
+        factors = self.screening_weights[self.rows]
+        levels = np.unique(factors)
+        shares, given = np.diff(levels, prepend=0.0) / levels[-1], self.weights / factors
+        return [(share, given * (factors >= level)) for share, level in zip(shares, levels, strict=True)]
 
     @property
     def labelled_indices(self):
@@ -196,16 +210,18 @@ class Samples:
         """The same samples with other coordinates (n, d) of their outputs, all known."""
         return replace(self, encoded=replace(self.encoded, Y=Y, coordinates=Y))
 
-    def screen(self, outliers, share) -> Samples:
-        """The same samples; outliers, a mask (n,), keep a share of their weight, also in the outputs' scale.
+    def screen(self, factors) -> Samples:
+        """The same samples with their weights multiplied by factors (n,), also in the outputs' scale.
 
         Spaces without a scale are not computed anew: a basis that outliers contributed to also represents the others.
         """
-        weights, encoded = self.weights * np.where(outliers, share, 1.0), self.encoded
+        weights, encoded = self.weights * factors, self.encoded
         if getattr(encoded.space, "scale", None) is not None:
             outputs = self.y[self.rows]
             encoded = EncodedOutputs.from_outputs(self.recipe.space(outputs, weights), outputs)
-        return replace(self, weights=weights, encoded=encoded, screened=self.rows[outliers])
+        screening_weights = np.ones(self.n_samples)
+        screening_weights[self.rows] = factors
+        return replace(self, weights=weights, encoded=encoded, screening_weights=screening_weights)
 
     def has_duplicates(self) -> bool:
         """Whether samples are repeated, see ``merge_duplicates``; those of a graph's labelled nodes count too."""

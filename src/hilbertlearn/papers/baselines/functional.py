@@ -59,8 +59,10 @@ class FunctionalNadarayaWatson(FunctionalRegressor):
         As in ``FunctionalRegressor``; the centre is zero.
     alpha_, dual_coef_, dual_gap_, feature_map_, loss_, manifold_error_, metric_, n_iter_, objectives_ : none
         Not estimated here: they raise AttributeError.
-    operator_, outlier_scores_, precision_, regressor_, saturated_, screened_, search_results_, solver_, support_ : none
+    operator_, outlier_scores_, precision_, regressor_, saturated_, screened_ : none
         Not estimated here either.
+    screening_weights_, search_results_, solver_, support_ : none
+        Nor are these.
 
     References
     ----------

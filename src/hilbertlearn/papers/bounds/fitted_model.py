@@ -53,8 +53,8 @@ class FittedModel:
         weights = model.state_.used_samples.weights
         if (weights != weights[0]).any():
             remedy = (
-                "give the loss's constant as a number, so that no sample is screened (see screened_)"
-                if len(model.state_.screened)
+                "give the loss's constant as a number, so that no weight is reduced (see screened_, screening_weights_)"
+                if (model.state_.screening_weights < 1).any()
                 else "fit without sample_weight"
             )
             raise ValueError(f"estimator: bounds are for samples of equal weight; {remedy}")
