@@ -20,7 +20,7 @@ from ..machine.steps import FitResult, FitSteps
 from ..selection import Selection
 from ..spaces import VectorSpace, read_vectors
 from .independent_outputs import SeparateOutputsState, make_unobserved_state
-from .non_crossing import fit_non_crossing, non_crossing_state
+from .non_crossing import fit_non_crossing, in_order, non_crossing_state
 
 _POINTS = 100  # points of the range of a single input at which quantiles are held in order beside the samples
 _BEYOND = 0.05  # share of that range which is added at either end
@@ -34,6 +34,7 @@ class QuantileSteps(FitSteps):
     has_level_axis: bool  # whether predictions have an axis of levels
     non_crossing: Any
     points: Any
+    calibrates: bool  # whether quantiles are corrected by residuals of folds
     separate_outputs: bool  # whether each output of vectors is a problem of its own
     scale: bool
 
@@ -82,17 +83,23 @@ class QuantileSteps(FitSteps):
 
     def select(self, spec, samples):
         return selection.select_levels(
-            samples, spec.loss, spec.alpha, self.coupling, self.has_level_axis, spec.options
+            samples, spec.loss, spec.alpha, self.coupling, self.has_level_axis, spec.options, calibrates=self.calibrates
         )[0]
 
     def prepare(self, spec, samples):
         return self.select(spec, samples).training
 
     def solve(self, spec, selected):
-        if self.non_crossing is not True or len(selected.loss.taus) == 1:
-            return super().solve(spec, selected)
-        points = self._points(spec, selected.training.X)
-        return fit_non_crossing(selected.training, selected.loss, selected.alpha, spec.options, points)
+        is_constrained = self.non_crossing is True and len(selected.loss.taus) > 1
+        if is_constrained:
+            points = self._points(spec, selected.training.X)
+            fit = fit_non_crossing(selected.training, selected.loss, selected.alpha, spec.options, points)
+        else:
+            fit = super().solve(spec, selected)
+        if selected.offsets is None:
+            return fit
+        offsets = in_order(selected.offsets, selected.loss.taus) if is_constrained else selected.offsets
+        return replace(fit, center=fit.center + offsets)  # predictions change, the problem and its certificate do not
 
     def fit_path(self, spec, training, alphas):
         for alpha in alphas:

@@ -125,16 +125,19 @@ class FoldSearch:
                 self.evaluate(alpha * step**power)
             self.refine(step)
 
-    def evaluate_near(self, alpha):
-        """Alphas around the best one of a similar model, and further as long as errors fall."""
-        step, least = 10.0, _LEAST * self.training.alphas()[-1]
+    def evaluate_near(self, alpha, step=10.0):
+        """Alphas around the best one of a similar model, and further as long as errors fall.
+
+        step : ratio between the alphas that are evaluated first
+        """
+        least = _LEAST * self.training.alphas()[-1]
         alpha = max(alpha, step * least)
         with self._search(_N_ALPHAS // 2):
             for power in (1, 0, -1):
                 self.evaluate(alpha * step**power)
             while not self.is_solved() and max(self.errors) < self.training.alphas()[-1]:
                 self.evaluate(max(self.errors) * step)
-            for _ in range(_FURTHER):
+            for _ in range(round(_FURTHER / np.log10(step))):
                 best, smallest, largest = self.best(), min(self.errors), max(self.errors)
                 if best not in (smallest, largest) or (best == smallest and best / step < least):
                     break
@@ -164,19 +167,21 @@ class FoldSearch:
             self._task = None
 
     def evaluate(self, alpha):
-        """Fit all folds at an alpha and record their errors."""
+        """Fit all folds at an alpha and record their errors, unless they are known."""
+        if alpha in self.errors:
+            return
         begun = time.perf_counter()
         nearest = min(self._duals, key=lambda known: abs(np.log(known / alpha)), default=None)
-        errors, duals = [], []
+        measured, duals = [], []
         with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # these models only serve the selection
             for k, (_, test) in enumerate(self.folds):
                 (part, factors), init = self.parts[k], None if nearest is None else self._duals[nearest][k]
                 settings = {"center": self.centres[k], "factors": factors, "init": init}
                 fitted = fit(part, self.loss, alpha, self.options, **settings)
-                errors.append(np.atleast_1d(self.error(self.training, fitted, test)))
+                measured.append(self.error(self.training, fitted, test))
                 duals.append(fitted.solution.dual)
-        self.by_output[alpha], self._duals[alpha] = np.array(errors), duals
+        self.by_output[alpha], self._duals[alpha] = self.errors_of(alpha, measured), duals
         self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         if self._task is not None:
@@ -185,6 +190,10 @@ class FoldSearch:
                 best = self.best()
                 best_so_far = f"best {self.mean(best):.4g} at {best:.2g}"
             self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", best_so_far, alpha=alpha, error=error)
+
+    def errors_of(self, alpha, measured):
+        """Errors (n_folds, outputs) at an alpha, from the values of ``error`` on each fold."""
+        return np.array([np.atleast_1d(error) for error in measured])
 
     def mean(self, alpha) -> float:
         """Mean error over the folds that have one; infinite where fewer than half have."""
