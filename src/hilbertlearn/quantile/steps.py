@@ -74,12 +74,17 @@ class QuantileSteps(FitSteps):
             scale = result.state.space.base.scale
             scales[number] = 1.0 if scale is None else scale[0]
             coupling[number] = result.learnt["coupling_"]
-        first = results[numbers[0]].state
+        learnt, first = results[numbers[0]].learnt, results[numbers[0]].state
         unobserved = make_unobserved_state(first)
         states = tuple(results[j].state if j in results else unobserved for j in range(len(observed)))
         space = replace(first.space, base=VectorSpace(False, scales if self.scale else None))
         state = SeparateOutputsState(parts=states, space=space, n_samples=len(y))
-        return FitResult(state=state, form=form, learnt={**results[numbers[0]].learnt, "coupling_": coupling})
+        offsets = None
+        if self.calibrates:
+            missing = np.full_like(learnt["offsets_"], np.nan)
+            offsets = np.array([results[j].learnt["offsets_"] if j in results else missing for j in range(len(observed))])
+        learnt = {**learnt, "coupling_": coupling, "offsets_": offsets}
+        return FitResult(state=state, form=form, learnt=learnt)
 
     def select(self, spec, samples):
         return selection.select_levels(
@@ -96,10 +101,16 @@ class QuantileSteps(FitSteps):
             fit = fit_non_crossing(selected.training, selected.loss, selected.alpha, spec.options, points)
         else:
             fit = super().solve(spec, selected)
-        if selected.offsets is None:
-            return fit
-        offsets = in_order(selected.offsets, selected.loss.taus) if is_constrained else selected.offsets
-        return replace(fit, center=fit.center + offsets)  # predictions change, the problem and its certificate do not
+        offsets = self._offsets(selected)
+        # predictions change, the problem and its certificate do not
+        return fit if offsets is None else replace(fit, center=fit.center + offsets)
+
+    def _offsets(self, selected):
+        """What is added to the constants (d L,), in coordinates; None for nothing."""
+        levels = selected.loss.taus
+        if selected.offsets is None or self.non_crossing is not True or len(levels) == 1:
+            return selected.offsets
+        return in_order(selected.offsets, levels)
 
     def fit_path(self, spec, training, alphas):
         for alpha in alphas:
@@ -111,7 +122,10 @@ class QuantileSteps(FitSteps):
 
     def learnt(self, selected):
         coupling = selected.training.recipe.pairs[0][1].coupling
-        return {"coupling_": coupling, "_rearranged_": isinstance(self.non_crossing, str)}
+        offsets = self._offsets(selected)
+        if offsets is not None:
+            offsets = np.asarray(selected.training.space.decode_differences(offsets[None]))[0]
+        return {"coupling_": coupling, "offsets_": offsets, "_rearranged_": isinstance(self.non_crossing, str)}
 
     def _points(self, spec, X):
         """Checked inputs at which quantiles are held in order beside the samples X; None for none."""

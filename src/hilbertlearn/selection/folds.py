@@ -17,7 +17,7 @@ from sklearn.utils.parallel import delayed
 from .._utils.progress import Progress, StopSearch, Task, run_jobs
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
-from .draws import shuffled_folds
+from .draws import FOLDS, shuffled_folds
 from .trials import Trial, best_index, make_trials
 
 _N_ALPHAS = 13  # about as many alphas a search evaluates; for the progress display
@@ -92,12 +92,14 @@ def search_folds(training: Training, loss, alpha, options: Options) -> tuple[flo
 class FoldSearch:
     """Search of alpha over folds. All folds are fitted at one alpha at a time, with warm starts from the nearest."""
 
-    def __init__(self, training: Training, loss, options: Options, error: Callable | None = None):
+    def __init__(
+        self, training: Training, loss, options: Options, error: Callable | None = None, n_folds: int = FOLDS
+    ):
         """error : as for ``fold_errors``; a number, or one for each output, whose sum is minimised."""
         self.training, self.loss, self.options = training, loss, options
         self.error = fold_error if error is None else error
-        self.folds = shuffled_folds(training)
-        self.parts = [training.take(train).factor_for_path([1.0, 1.0]) for train, _ in self.folds]
+        self.folds = shuffled_folds(training, n_folds)
+        self.parts = [self.factored(training.take(train)) for train, _ in self.folds]
         self.centres = [part.constant(loss) for part, _ in self.parts]
         self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
         self.by_output: dict[float, np.ndarray] = {}  # (n_folds, outputs)
@@ -111,9 +113,18 @@ class FoldSearch:
         change : function of training data that returns them with another operator
         """
         new = copy.copy(self)
-        new.parts = [_with_operator(change(part), factors) for part, factors in self.parts]
+        new.parts = [self._with_operator(change(part), factors) for part, factors in self.parts]
         new.errors, new.by_output, new.seconds, new._duals = {}, {}, {}, {}
         return new
+
+    def factored(self, part: Training):
+        """Training data of a fold, and factors that serve all alphas."""
+        return part.factor_for_path([1.0, 1.0])
+
+    def _with_operator(self, part: Training, factors):
+        """Training data with another operator, and factors, from those of the former operator where possible."""
+        changed = None if factors is None or part.term is None else factors.with_operator(part.term.M)
+        return self.factored(part) if changed is None else (part, changed)
 
     def evaluate_range(self, alpha):
         """The whole range of alphas from a guess: two decades apart, then finer around the best."""
@@ -224,12 +235,6 @@ class FoldSearch:
             spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
         return make_trials(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
-
-
-def _with_operator(part: Training, factors):
-    """Training data with another operator, and their factors, from those of the former operator where possible."""
-    changed = None if factors is None or part.term is None else factors.with_operator(part.term.M)
-    return part.factor_for_path([1.0, 1.0]) if changed is None else (part, changed)
 
 
 def fold_residuals(training: Training, loss, alpha, options: Options):

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._utils.progress import StopSearch, Task
+from ..core.solvers import select_solver
 from ..losses import Pinball, Squared
 from ..operators import LevelCoupling
 from ..spaces import QuantileSpace
 from ..training import Fit, Options, Samples, Training
 from .alpha_search import select_alpha_by_output, sign_scaled_alpha
 from .automatic import select
-from .draws import draw_subsample
+from .draws import FOLDS, draw_subsample
 from .folds import FoldSearch
 from .kernel_search import is_open
 from .level_offsets import level_offsets
@@ -30,6 +31,7 @@ _SEARCHED = 400  # samples at most by which settings are compared; fits of 1600 
 _STEP = 10.0**0.5  # between alphas: errors over folds do not resolve less
 _FIRST_ALPHA = 3.0  # the first alpha relative to that of the squared loss: levels that are coupled add their influence
 _CALIBRATION_TOL = 1e-3  # of models whose residuals calibrate quantiles
+_CALIBRATION_FOLDS = 10  # of these models: without a fifth of 30 samples they have larger residuals than the final one
 _TOL, _MAX_ITER = 1e-2, 80  # of models that only serve the selection: errors of folds vary by more
 
 
@@ -86,7 +88,8 @@ def select_levels(
         selected_alpha=open_alpha,
     )
     if len(training.rows) == 1:
-        return replace(selection, alpha_by_output=None), first
+        offsets = np.zeros(training.Y.shape[1]) if calibrates else None
+        return replace(selection, alpha_by_output=None, offsets=offsets), first
     if not (open_alpha or open_coupling):
         selection = replace(selection, alpha_by_output=None)
         return calibrate(selection, options) if calibrates else selection, first
@@ -109,7 +112,8 @@ def calibrate(selection: Selection, options: Options) -> Selection:
     """
     data = selection_subsample(selection.training)
     share = float(selection.training.weights.sum() / data.weights.sum())
-    folds = LevelFolds(data, selection.loss, replace(options.quick(), tol=max(options.tol, _CALIBRATION_TOL)), calibrates=True)
+    precise = replace(options.quick(), tol=max(options.tol, _CALIBRATION_TOL))
+    folds = LevelFolds(data, selection.loss, precise, calibrates=True, n_folds=_CALIBRATION_FOLDS)
     folds.evaluate(selection.alpha * share)
     return replace(selection, offsets=folds.offsets[selection.alpha * share])
 
@@ -164,10 +168,15 @@ def _with_output_alphas(base: Selection) -> Training:
 class LevelFolds(FoldSearch):
     """Search of alpha over folds by twice the pinball loss, of quantiles with their offsets where these are computed."""
 
-    def __init__(self, training: Training, loss: Pinball, options: Options, calibrates=False):
-        super().__init__(training, loss, options, level_residuals)
+    def __init__(self, training: Training, loss: Pinball, options: Options, calibrates=False, n_folds=FOLDS):
+        super().__init__(training, loss, options, level_residuals, n_folds)
         self.calibrates = calibrates
         self.offsets: dict[float, np.ndarray] = {}  # (d,) of the columns, by alpha
+
+    def factored(self, part):
+        # proximal Newton steps need no factors, which would take longer than all fits
+        solver = select_solver(part.problem(self.loss, 1.0, part.constant(self.loss)), self.options.solver)
+        return (part, None) if solver == "proximal_newton" else super().factored(part)
 
     def with_operators(self, change):
         return super().with_operators(change).started_at(self)
