@@ -40,7 +40,9 @@ def test_without_residuals_there_is_no_offset():
 def test_weight_zero_is_no_sample():
     residuals, weights = rng.normal(size=(20, 2)), rng.uniform(0.5, 2.0, size=20)
     weights[:6] = 0.0
-    assert_allclose(level_offsets(residuals, weights, [0.3, 0.7]), level_offsets(residuals[6:], weights[6:], [0.3, 0.7]))
+    assert_allclose(
+        level_offsets(residuals, weights, [0.3, 0.7]), level_offsets(residuals[6:], weights[6:], [0.3, 0.7])
+    )
 
 
 def test_offsets_are_continuous_in_residuals_weights_and_level():

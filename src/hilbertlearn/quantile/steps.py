@@ -82,7 +82,9 @@ class QuantileSteps(FitSteps):
         offsets = None
         if self.calibrates:
             missing = np.full_like(learnt["offsets_"], np.nan)
-            offsets = np.array([results[j].learnt["offsets_"] if j in results else missing for j in range(len(observed))])
+            offsets = np.array(
+                [results[j].learnt["offsets_"] if j in results else missing for j in range(len(observed))]
+            )
         learnt = {**learnt, "coupling_": coupling, "offsets_": offsets}
         return FitResult(state=state, form=form, learnt=learnt)
 

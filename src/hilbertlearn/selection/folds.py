@@ -92,9 +92,7 @@ def search_folds(training: Training, loss, alpha, options: Options) -> tuple[flo
 class FoldSearch:
     """Search of alpha over folds. All folds are fitted at one alpha at a time, with warm starts from the nearest."""
 
-    def __init__(
-        self, training: Training, loss, options: Options, error: Callable | None = None, n_folds: int = FOLDS
-    ):
+    def __init__(self, training: Training, loss, options: Options, error: Callable | None = None, n_folds: int = FOLDS):
         """error : as for ``fold_errors``; a number, or one for each output, whose sum is minimised."""
         self.training, self.loss, self.options = training, loss, options
         self.error = fold_error if error is None else error

@@ -166,7 +166,7 @@ def _with_output_alphas(base: Selection) -> Training:
 
 
 class LevelFolds(FoldSearch):
-    """Search of alpha over folds by twice the pinball loss, of quantiles with their offsets where these are computed."""
+    """Search of alpha over folds by twice the pinball loss, of quantiles with their offsets if it calibrates."""
 
     def __init__(self, training: Training, loss: Pinball, options: Options, calibrates=False, n_folds=FOLDS):
         super().__init__(training, loss, options, level_residuals, n_folds)
@@ -179,7 +179,9 @@ class LevelFolds(FoldSearch):
         return (part, None) if solver == "proximal_newton" else super().factored(part)
 
     def with_operators(self, change):
-        return super().with_operators(change).started_at(self)
+        new = super().with_operators(change)
+        assert isinstance(new, LevelFolds)
+        return new.started_at(self)
 
     def started_at(self, other: LevelFolds) -> LevelFolds:
         """The folds whose first models start at those of others."""
@@ -194,6 +196,7 @@ class LevelFolds(FoldSearch):
             offsets = level_offsets(np.vstack(measured), weights[np.concatenate(tests)], self.loss.taus)
         self.offsets[alpha] = offsets
         space, pairs = self.training.space, zip(measured, tests, strict=True)
+        assert isinstance(space, QuantileSpace)
         return np.array([errors_by_output(space, self.loss, R - offsets, weights[test]) for R, test in pairs])
 
 

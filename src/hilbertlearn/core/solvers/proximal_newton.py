@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._utils.linalg import cholesky, cholesky_solve, dot
+from ..._utils.threads import limit_blas_threads
 from ..problem import Problem, relative_gap
 from . import splitting
 from .requirements import DOUBLE_PRECISION, FIXED_KERNEL, ONE_PART, POLYHEDRAL_LOSS, SEPARABLE_TERM
@@ -41,13 +42,15 @@ def cost(problem: Problem, factors) -> float:
     return splitting.cost(problem, factors) / 2
 
 
+@limit_blas_threads(1)  # products of numpy alternate with Cholesky factors of scipy, see ``threads_for``
 def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
     """Proximal points with growing sigma; the first is that of ``init``, or of zero.
 
     max_iter : Newton steps of all proximal points
     """
     zero = np.zeros(problem.Y.shape)
-    A, history = problem.prox(zero if init is None else init, 1.0), []
+    A = problem.prox(zero if init is None else init, 1.0)
+    history: list[float] = []
     C, F = A, problem.fitted(A)
     best = _BestCertificate(problem, A, F)
     if problem.primal(zero, zero) < best.primal:  # the function of A divides kernel values by the penalty
