@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from hilbertlearn import ConformalPredictor, QuantileRegressor, RegularizationPathCV
+from hilbertlearn import ConformalPredictor, QuantileRegressor, RegularizationPathCV, load, save
 from hilbertlearn.metrics import pinball_loss
 from hilbertlearn.operators import Integral
 
@@ -193,7 +193,7 @@ def test_choices_are_made():
     )
 
 
-def test_calibration_adds_offsets_to_the_certified_optimum():
+def test_calibration_adds_offsets_to_the_certified_optimum(tmp_path):
     X, Y = data(n=40, d=1)
     settings = {**GIVEN, "scale": True, "coupling": 3.0, "non_crossing": False}
     plain = QuantileRegressor(LEVELS, **settings).fit(X, Y[:, 0])
@@ -203,8 +203,10 @@ def test_calibration_adds_offsets_to_the_certified_optimum():
     assert model.dual_gap_ == plain.dual_gap_
     assert_array_equal(model.saturated_, plain.saturated_)
     assert "calibrated" in model.summary() and "calibrated" not in plain.summary()
-    restored = pickle.loads(pickle.dumps(model))
-    assert_allclose(restored.predict(X), model.predict(X), atol=0)
+    save(model, tmp_path / "model.hl")
+    for restored in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model.hl")):
+        assert_array_equal(restored.predict(X), model.predict(X))
+        assert_array_equal(restored.offsets_, model.offsets_)
 
 
 def test_defaults_are_calibrated_where_alpha_is_selected():

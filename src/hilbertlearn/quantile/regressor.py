@@ -147,7 +147,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
 
     conformal_strategy = "quantiles"  # of ``ConformalPredictor``
     coupling_: Any  # a number, or one for each output
-    offsets_: Any  # (n_levels,) or (d, n_levels), or None
+    offsets_: Any = None  # (n_levels,) or (d, n_levels)
     _saturated_name = "beside their quantiles"
     _rearranged_ = False  # whether predictions are sorted
 
