@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, kernels
 from hilbertlearn.losses import Pinball
 from hilbertlearn.selection import select_levels, with_levels
-from hilbertlearn.selection.levels import COUPLINGS, LevelFolds, calibrate, errors_by_output, level_residuals
+from hilbertlearn.selection.levels import COUPLINGS, LevelFolds, calibrate, errors_by_output, level_residuals, with_rate
 from hilbertlearn.training import Options, fit
 
 rng = np.random.default_rng(0)
@@ -91,6 +91,12 @@ def test_selections_are_calibrated_where_asked():
     selected, _ = select_levels(samples, LEVELS, 1e-2, 1.0, True, Options(), calibrates=True)
     assert selected.alpha == 1e-2 and selected.offsets.shape == (3,)
     assert_allclose(calibrate(plain, Options()).offsets, selected.offsets)
+
+
+def test_rates_of_kernels_are_multiplied():
+    training = prepare(model(), X, Y)
+    assert with_rate(training, 1) is training
+    assert_allclose(with_rate(training, 3.0).grams[0].dense(), kernels.gram("rbf", X, gamma=6.0), rtol=1e-10)
 
 
 def test_coupling_and_alpha_are_numbers():

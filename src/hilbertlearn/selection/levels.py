@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .. import kernels
 from .._utils.progress import StopSearch, Task
 from ..core.solvers import select_solver
 from ..losses import Pinball, Squared
 from ..operators import LevelCoupling
 from ..spaces import QuantileSpace
-from ..training import Fit, Options, Samples, Training
+from ..training import Fit, Options, Samples, Training, build
 from .alpha_search import select_alpha_by_output, sign_scaled_alpha
 from .automatic import select
 from .draws import FOLDS, draw_subsample
@@ -25,6 +26,8 @@ from .surrogate import selection_subsample
 from .trials import Trial
 
 COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # candidates of coupling="auto"
+_RATE, _RATES = 32.0, 2  # factor between rates of the kernel, and how often it is applied in one direction
+_GAIN = 0.01  # share of the pinball loss that another rate must gain
 _LOSS = 0.02  # share of the error by which a coupling may be worse at one alpha for others to be evaluated
 _LARGEST_GAP = 0.1  # duality gap beyond which a model has no error
 _SEARCHED = 400  # samples at most by which settings are compared; fits of 1600 take thirty times as long as of 320
@@ -94,6 +97,10 @@ def select_levels(
         selection = replace(selection, alpha_by_output=None)
         return calibrate(selection, options) if calibrates else selection, first
     folds, share = _start_folds(selection, options, calibrates)
+    if kernels.is_searched(samples.recipe.pairs[0][0], samples.recipe.gamma) and not training.on_features:
+        folds, factor = _search_rate(folds, open_alpha)
+        selection = replace(selection, training=with_rate(training, factor))
+        base = replace(base, training=with_rate(base.training, factor))
     search = _CouplingSearch(folds, first, open_alpha)
     if open_coupling:
         search.run(options)
@@ -219,6 +226,32 @@ def errors_by_output(space: QuantileSpace, loss: Pinball, residuals, weights):
     losses = loss.value(np.nan_to_num(residuals)) * (1.0 if space.measure is None else np.sqrt(space.measure))
     means = np.average(losses, axis=0, weights=weights)
     return 2 * means.reshape(number, -1).sum(axis=1)
+
+
+def with_rate(training: Training, factor) -> Training:
+    """The same training data with the rates of their kernels multiplied by a factor."""
+    if factor == 1:
+        return training
+    return build(training.samples, tuple(kernel.with_rate(factor) for kernel in training.kernels))
+
+
+def _search_rate(folds: LevelFolds, open_alpha) -> tuple[LevelFolds, float]:
+    """Folds with the best rate of the kernel, and its factor: larger or smaller rates as long as errors fall.
+
+    Where noise differs between inputs the squared loss may select too smooth a kernel; the pinball loss does not.
+    """
+    factor = 1.0
+    for step in (_RATE, 1 / _RATE):
+        for _ in range(_RATES):
+            training = with_rate(folds.training, step)
+            other = LevelFolds(training, folds.loss, folds.options, folds.calibrates)
+            other.evaluate_near(folds.best()) if open_alpha else other.evaluate(folds.best())
+            if other.least() > (1 - _GAIN) * folds.least():
+                break
+            folds, factor = other, factor * step
+        if factor != 1:
+            break
+    return folds, factor
 
 
 def _evaluate(folds: FoldSearch, alpha, open_alpha):
