@@ -17,6 +17,7 @@ NAMES = (
     "gaps",
     "splitting",
     "robust_fit",
+    "quantile_fit",
     "multitask_lasso",
     "epsilon_svr",
     "functional_robust",

@@ -58,10 +58,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         Regularisation. "auto" is a mean over a logarithmic grid, with weights by leave-one-out errors of the squared
         loss, each output relative to its variance; with many samples it is the minimum of the error. For losses with a
         bound the error is their own, under weights that limit large residuals. With more than 2000 samples a subsample
-        of 1500 selects alpha n. Five folds select alpha where leave-one-out errors have no closed form (sums of terms with operators, missing outputs with an operator; for
-        the selection, curves with at most a quarter of their values missing are interpolated instead). The other two
-        names are the schedules of Ciliberto et al. 2016, theorems 5 and 4; n counts samples with an output and a
-        positive weight.
+        of 1500 selects alpha n. Five folds select alpha where leave-one-out errors have no closed form (sums of terms
+        with operators, missing outputs with an operator; for the selection, curves with at most a quarter of their
+        values missing are interpolated instead). The other two names are the schedules of Ciliberto et al. 2016,
+        theorems 5 and 4; n counts samples with an output and a positive weight.
     alpha_per_output : bool, default=False
         Whether ``alpha="auto"`` selects an alpha for each output, from the same factorisation. For the squared loss
         and ``operator=None``; ``operator_`` is then the diagonal matrix of ``min(alpha_) / alpha_``.

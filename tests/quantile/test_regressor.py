@@ -7,7 +7,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import QuantileRegressor as LinearQuantiles
@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from hilbertlearn import ConformalPredictor, QuantileRegressor, RegularizationPathCV
+from hilbertlearn import ConformalPredictor, QuantileRegressor, RegularizationPathCV, load, save
 from hilbertlearn.metrics import pinball_loss
 from hilbertlearn.operators import Integral
 
@@ -193,6 +193,85 @@ def test_choices_are_made():
     )
 
 
+def test_calibration_adds_offsets_to_the_certified_optimum(tmp_path):
+    X, Y = data(n=40, d=1)
+    settings = {**GIVEN, "scale": True, "coupling": 3.0, "non_crossing": False}
+    plain = QuantileRegressor(LEVELS, **settings).fit(X, Y[:, 0])
+    model = QuantileRegressor(LEVELS, calibrate=True, **settings).fit(X, Y[:, 0])
+    assert plain.offsets_ is None and model.offsets_.shape == (3,)
+    assert_allclose(model.predict(X), plain.predict(X) + model.offsets_, atol=1e-10)
+    assert model.dual_gap_ == plain.dual_gap_
+    assert_array_equal(model.saturated_, plain.saturated_)
+    assert "calibrated" in model.summary() and "calibrated" not in plain.summary()
+    save(model, tmp_path / "model.hl")
+    for restored in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model.hl")):
+        assert_array_equal(restored.predict(X), model.predict(X))
+        assert_array_equal(restored.offsets_, model.offsets_)
+
+
+def test_defaults_are_calibrated_where_alpha_is_selected():
+    X, Y = data(n=60, d=2)
+    Y[:7, 1] = np.nan
+    both = QuantileRegressor(LEVELS, kernel="rbf", gamma=5.0, coupling=1.0).fit(X, Y)
+    assert both.offsets_.shape == (2, 3)
+    alone = QuantileRegressor(LEVELS, kernel="rbf", gamma=5.0, coupling=1.0).fit(X[7:], Y[7:, 1])
+    assert_allclose(both.offsets_[1], alone.offsets_, atol=1e-6)
+    shared = QuantileRegressor(LEVELS, kernel="rbf", gamma=5.0, coupling=1.0, operator=None).fit(X, Y)
+    assert shared.offsets_.shape == (2, 3)
+    grid = np.linspace(0, 1, 4)
+    curves = np.sin(3 * grid + X) + 0.1 * np.random.default_rng(0).normal(size=(60, 1))
+    settings = {"grid": grid, "kernel": "rbf", "gamma": 5.0, "coupling": 1.0}
+    assert QuantileRegressor((0.2, 0.8), **settings).fit(X, curves).offsets_ is None
+    assert QuantileRegressor((0.2, 0.8), calibrate=True, **settings).fit(X, curves).offsets_.shape == (4, 2)
+    assert QuantileRegressor(LEVELS, kernel="rbf", gamma=5.0, calibrate=False).fit(X, Y).offsets_ is None
+
+
+def test_an_output_without_samples_has_no_offsets():
+    X, Y = data(n=30, d=2)
+    Y[:, 0] = np.nan
+    with pytest.warns(UserWarning):
+        model = QuantileRegressor(LEVELS, calibrate=True, coupling=1.0, **GIVEN).fit(X, Y)
+    assert np.isnan(model.offsets_[0]).all() and np.isfinite(model.offsets_[1]).all()
+
+
+def test_calibrated_quantiles_in_order_stay_in_order():
+    X, Y = data(n=30, d=1)
+    levels = (0.3, 0.4, 0.5, 0.6, 0.7)
+    settings = {**GIVEN, "alpha": 1e-4, "coupling": np.inf, "tol": 1e-6, "non_crossing": True}
+    model = QuantileRegressor(levels, calibrate=True, **settings).fit(X, Y[:, 0])
+    plain = QuantileRegressor(levels, **settings).fit(X, Y[:, 0])
+    assert np.diff(model.offsets_).min() >= -1e-12
+    assert_allclose(model.predict(X), plain.predict(X) + model.offsets_, atol=1e-10)
+    line = np.linspace(X.min(), X.max(), 300)[:, None]
+    assert np.diff(model.predict(X)).min() >= -1e-9
+    assert np.diff(model.predict(line)).min() >= min(np.diff(plain.predict(line)).min(), 0.0) - 1e-9
+
+
+def test_repeated_samples_are_weights_of_calibrated_models():
+    X, Y = data(n=20, d=1)
+    weights = np.arange(20) % 3 + 1.0
+    settings = {**GIVEN, "coupling": 1.0, "calibrate": True, "non_crossing": False}
+    weighted = QuantileRegressor(LEVELS, **settings).fit(X, Y[:, 0], weights)
+    repeats = np.repeat(np.arange(20), weights.astype(int))
+    repeated = QuantileRegressor(LEVELS, **settings).fit(X[repeats], Y[repeats, 0])
+    assert_allclose(repeated.predict(X), weighted.predict(X), atol=1e-3)
+
+
+def test_coverage_of_calibrated_ranges_is_that_of_the_levels():
+    """Noise without signal that a flexible model fits: its own range holds far fewer of new outputs."""
+    inside = {True: [], False: []}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+        new, true = rng.normal(size=(400, 3)), rng.normal(size=400)
+        for calibrate, shares in inside.items():
+            settings = {"kernel": "rbf", "gamma": 0.3, "alpha": 1e-3, "coupling": 1.0}
+            low, high = QuantileRegressor((0.05, 0.95), calibrate=calibrate, **settings).fit(X, y).predict(new).T
+            shares.append(np.mean((low <= true) & (true <= high)))
+    assert np.mean(inside[False]) < 0.7
+    assert 0.86 < np.mean(inside[True]) < 0.96
+
+
 @pytest.mark.slow
 def test_choices_are_good():
     X, Y = data(n=150, d=1)
@@ -267,6 +346,7 @@ def test_median_and_levels_by_name():
         ({"coupling": -1.0}, "coupling must be"),
         ({"non_crossing": "sorted"}, "non_crossing"),
         ({"points": "grid"}, "points"),
+        ({"calibrate": "yes"}, "calibrate"),
         ({"operator": "learned"}, "LearnedOperator cannot be used for quantiles"),
         ({"alpha": 0.0}, "alpha must be"),
     ],

@@ -18,6 +18,8 @@ def test_settings_become_steps():
     assert steps().separate_outputs and not steps(operator=None).separate_outputs
     assert not QuantileRegressor(grid=np.linspace(0, 1, 4)).spec(np.zeros((30, 4))).steps.separate_outputs
     assert not steps().shares_selection
+    assert steps().calibrates and not steps(alpha=0.1).calibrates and steps(alpha=0.1, calibrate=True).calibrates
+    assert not QuantileRegressor(grid=np.linspace(0, 1, 4)).spec(np.zeros((30, 4))).steps.calibrates
 
 
 def test_points_of_a_single_input_span_its_range_and_a_little_more():

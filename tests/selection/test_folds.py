@@ -64,7 +64,7 @@ def test_one_fold_does_not_decide(monkeypatch, away):
     best = 1e-4
     monkeypatch.setattr(folds, "fold_error", Scripted(best))
     alone = [(np.delete(np.arange(25), i), np.array([i])) for i in range(5)]
-    monkeypatch.setattr(folds, "shuffled_folds", lambda n: alone)
+    monkeypatch.setattr(folds, "shuffled_folds", lambda *_: alone)
     found, trials = folds.search_folds(training, Squared(), best * away, Options())
     assert 0.3 < found / best < 3
     assert all(np.isfinite(trial.error) for trial in trials)

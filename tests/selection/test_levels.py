@@ -5,10 +5,10 @@ import pytest
 from helpers.machines import prepare, read
 from numpy.testing import assert_allclose
 
-from hilbertlearn import OperatorKernelRegressor, kernels
+from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, kernels
 from hilbertlearn.losses import Pinball
 from hilbertlearn.selection import select_levels, with_levels
-from hilbertlearn.selection.levels import COUPLINGS, errors_by_output, with_rate
+from hilbertlearn.selection.levels import COUPLINGS, LevelFolds, calibrate, errors_by_output, level_residuals, with_rate
 from hilbertlearn.training import Options, fit
 
 rng = np.random.default_rng(0)
@@ -41,7 +41,56 @@ def test_errors_are_twice_the_pinball_loss():
     for j, tau in enumerate(LEVELS.taus):
         r = Y[test, 0] - predicted[:, j]
         expected += 2 * np.mean(np.maximum(tau * r, (tau - 1) * r))
-    assert errors_by_output(training, fitted, test) == pytest.approx([expected], rel=1e-10)
+    residuals = level_residuals(training, fitted, test)
+    assert_allclose(residuals, Y[test] - predicted, atol=1e-12)
+    errors = errors_by_output(training.space, LEVELS, residuals, training.weights[test])
+    assert errors == pytest.approx([expected], rel=1e-10)
+
+
+def test_models_far_from_the_optimum_have_no_error():
+    training = with_levels(prepare(model(), X, Y), LEVELS, 1.0)
+    train, test = np.arange(0, N, 2), np.arange(1, N, 2)
+    fitted = fit(training.take(train), LEVELS, 1e-6, Options(max_iter=1))
+    assert fitted.solution.gap > 0.1
+    residuals = level_residuals(training, fitted, test)
+    assert np.isnan(residuals).all()
+    assert np.isinf(errors_by_output(training.space, LEVELS, residuals, training.weights[test])).all()
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    """Folds at one alpha, with offsets, and the same with refits by hand."""
+    training = with_levels(prepare(model(), X, Y), LEVELS, 1.0)
+    folds = LevelFolds(training, LEVELS, Options(tol=1e-8), calibrates=True)
+    folds.evaluate(1e-2)
+    residuals = np.full((N, 3), np.nan)
+    for train, test in folds.folds:
+        settings = {"kernel": "rbf", "gamma": 2.0, "alpha": 1e-2, "coupling": 1.0, "scale": False, "tol": 1e-8}
+        part = QuantileRegressor(LEVELS.levels, non_crossing=False, **settings).fit(X[train], Y[train, 0])
+        residuals[test] = Y[test] - part.predict(X[test])
+    return folds, residuals
+
+
+def test_offsets_are_quantiles_of_the_residuals_of_refits(calibrated):
+    folds, residuals = calibrated
+    by_hand = [np.quantile(column, tau, method="weibull") for column, tau in zip(residuals.T, LEVELS.taus, strict=True)]
+    assert_allclose(folds.offsets[1e-2], by_hand, atol=1e-6)
+
+
+def test_errors_of_calibrated_folds_are_those_of_corrected_quantiles(calibrated):
+    folds, residuals = calibrated
+    corrected, taus = residuals - folds.offsets[1e-2], LEVELS.taus
+    losses = 2 * np.maximum(taus * corrected, (taus - 1) * corrected).sum(axis=1)
+    assert_allclose(folds.errors[1e-2], [losses[test].mean() for _, test in folds.folds], rtol=1e-5)
+
+
+def test_selections_are_calibrated_where_asked():
+    samples = read(model(), X, Y)
+    plain, _ = select_levels(samples, LEVELS, 1e-2, 1.0, True, Options())
+    assert plain.offsets is None
+    selected, _ = select_levels(samples, LEVELS, 1e-2, 1.0, True, Options(), calibrates=True)
+    assert selected.alpha == 1e-2 and selected.offsets.shape == (3,)
+    assert_allclose(calibrate(plain, Options()).offsets, selected.offsets)
 
 
 def test_rates_of_kernels_are_multiplied():

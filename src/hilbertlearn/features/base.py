@@ -25,7 +25,7 @@ class FeatureMap(ABC):
         """First step for a block of rows, without checks: a new array (m, r) that ``finish`` turns into features."""
 
     def without_bounds(self) -> FeatureMap:
-        """The same map for inputs however far from the training samples, see ``InputScaling``; itself if it has none."""
+        """The same map without the bounds of an ``InputScaling``; itself if it has none."""
         return self
 
     def finish(self, values):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..core.problem import Problem
 from ..losses import NonCrossingPinball
+from ..losses.pinball import antitonic_regression
 from ..machine.state import State, scatter
 from ..training import Fit, Training, build
 
@@ -59,6 +60,12 @@ def with_points(training: Training, points) -> Training:
     extended = build(samples, training.kernels)
     terms = tuple(term.with_gram(gram) for term, gram in zip(training.terms, extended.grams, strict=True))
     return replace(extended, terms=terms)
+
+
+def in_order(offsets, levels):
+    """The offsets (d L,) nearest to those given that increase along the levels: quantiles in order stay in order."""
+    blocks = offsets.reshape(1, -1, len(levels))
+    return -antitonic_regression(-blocks).reshape(offsets.shape)
 
 
 def non_crossing_state(fit: Fit) -> State:

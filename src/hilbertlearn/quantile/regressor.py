@@ -45,8 +45,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     levels : float or increasing sequence of float, default=(0.05, 0.25, 0.5, 0.75, 0.95)
         Levels in (0, 1).
     kernel : str, callable or kernel object, default="auto"
-        As in ``OperatorKernelRegressor``, selected by leave-one-out errors of the squared loss. "auto" does not try the
-        linear kernel: a linear function has no constant beside c_j.
+        As in ``OperatorKernelRegressor``, selected by leave-one-out errors of the squared loss. Without ``calibrate``,
+        "auto" does not try the linear kernel: a linear function has no constant beside c_j.
     gamma : float, "auto", "median" or "scale", default="auto"
         As in ``OperatorKernelRegressor``.
     kernel_params : dict, default=None
@@ -57,7 +57,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         ``alpha="auto"`` selects an alpha for each.
     coupling : float or "auto", default="auto"
         Rate of the kernel between levels, at least 0. At 0 all quantiles are one function up to constants; at infinity
-        each level is a separate model. "auto" selects among 0, 0.1, 1, 10 and infinity by the pinball loss over folds.
+        each level is a separate model. "auto" selects among 0, 0.1, 1, 10 and infinity by the pinball loss over folds:
+        1, unless another is better by a standard error.
     non_crossing : bool or "rearranged", default="rearranged"
         "rearranged" sorts predicted quantiles, which never raises the pinball loss. True constrains the problem:
         quantiles are in order at the training inputs and at ``points``, and the optimum is certified; elsewhere they
@@ -65,11 +66,17 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     points : "auto", None or array of shape (k, n_features), default="auto"
         Inputs at which ``non_crossing=True`` also holds quantiles in order. "auto" is 100 points over the range of a
         single numeric input and 5 % beyond, otherwise none.
+    calibrate : bool or "auto", default="auto"
+        Whether each level gets an offset, one number for all inputs (for curves, at each point), by which as many
+        outputs as the level says are below the quantiles that models without their fold, of 10, predict for them.
+        "auto" does so for vectors where ``alpha="auto"``; for a given alpha and for curves predictions are those of
+        the certified optimum. The coverage of new outputs is then close to the levels, though not guaranteed; see
+        ``ConformalPredictor``.
     grid : array of shape (m,) or tuple of arrays, default=None
         Increasing points of curves y (n, m), as in ``FunctionalRegressor``. None is for vectors, and for an
         ``FDataGrid``, which has its own.
     alpha : float or "auto", default="auto"
-        Regularisation. "auto" minimises the pinball loss over 5 folds, which share their factors.
+        Regularisation. "auto" minimises the pinball loss over 5 folds of at most 400 samples, with their offsets.
     center : bool or "auto", default="auto"
         Whether there are constants c_j; "auto" also smooths those of curves, see ``FunctionalRegressor``.
     scale : bool, default=True
@@ -97,21 +104,26 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     alpha_, coupling_, gamma_, kernel_, loss_, operator_
         The values used; one for each output where outputs are separate problems, as for ``X_fit_`` and ``dual_coef_``.
     center_ : array of shape (d n_levels,)
-        Constants in coordinates; the levels of an output are adjacent, as in the columns of ``dual_coef_``.
+        Constants in coordinates, with the offsets; the levels of an output are adjacent, as in the columns of
+        ``dual_coef_``.
+    offsets_ : array of shape (n_levels,) or (d, n_levels), or None
+        What is added to the quantiles of the optimum by ``calibrate``; None for nothing. With ``non_crossing=True``
+        offsets increase along the levels.
     dual_coef_ : array
         Coefficients: predictions are ``k(x, X_fit_) @ dual_coef_ @ operator_ + center_``, times the scale.
     X_fit_ : array
         The samples; with ``non_crossing=True`` followed by the points at which quantiles are in order.
     dual_gap_ : float
-        Relative duality gap of the solution, with the order as a constraint if ``non_crossing=True``.
+        Relative duality gap of the optimum, to which offsets are added, with the order as a constraint if
+        ``non_crossing=True``.
     saturated_ : array of bool of shape (n, d n_levels)
-        Observations above or below their quantile, not on it.
+        Observations above or below their quantile before offsets, not on it.
     screened_ : array of int
         Empty: there is no outlier screening.
     screening_weights_ : array of shape (n,)
         Ones.
     outlier_scores_ : array of shape (n, d n_levels)
-        Distances from the quantiles, relative to their median.
+        Distances from the quantiles before offsets, relative to their median.
     n_iter_, solver_, precision_, space_, support_, feature_map_, metric_, objectives_, manifold_error_, machine_
         As in ``OperatorKernelRegressor``.
     search_results_ : dict of arrays
@@ -124,6 +136,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     References
     ----------
     - Koenker, R. and Bassett, G. (1978). Regression quantiles. Econometrica 46(1).
+    - Romano, Y., Patterson, E. and Candès, E. (2019). Conformalized quantile regression. NeurIPS.
     - Sangnier, M., Fercoq, O. and d'Alche-Buc, F. (2016). Joint quantile regression in vector-valued RKHSs. NIPS.
 
     Examples
@@ -140,6 +153,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
 
     conformal_strategy = "quantiles"  # of ``ConformalPredictor``
     coupling_: Any  # a number, or one for each output
+    offsets_: Any = None  # (n_levels,) or (d, n_levels)
     _saturated_name = "beside their quantiles"
     _rearranged_ = False  # whether predictions are sorted
 
@@ -154,6 +168,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         coupling="auto",
         non_crossing="rearranged",
         points="auto",
+        calibrate="auto",
         grid=None,
         alpha="auto",
         center="auto",
@@ -187,6 +202,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
             has_level_axis=not isinstance(self.levels, numbers.Real),
             non_crossing=self.non_crossing,
             points=self.points,
+            calibrates=isinstance(self.alpha, str) and not functions if self.calibrate == "auto" else self.calibrate,
             separate_outputs=automatic and not functions,
             scale=self.scale,
         )
@@ -194,7 +210,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
             self,
             operator=None if automatic and not functions else self.operator,
             operators=("auto", *_SMOOTHER) if automatic and functions else (),
-            excluded_kernels=("linear",),
+            excluded_kernels=() if steps.calibrates else ("linear",),
             centers=("auto", True, False),
             read_outputs=self._read_curves if functions else read_vectors,
             output_space=self._curve_space if functions else self._vector_space,
@@ -214,6 +230,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
 
     def _check_settings(self):
         check_choice(self.scale, "scale", (True, False))
+        check_choice(self.calibrate, "calibrate", ("auto", True, False))
         check_choice(self.non_crossing, "non_crossing", (True, False, "rearranged"))
         if not (isinstance(self.coupling, numbers.Real) and self.coupling == np.inf):
             check_number(self.coupling, "coupling", strict=False, choices=("auto",))
@@ -241,10 +258,14 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     def summary_items(self):
         items = super().summary_items()
         place = [name for name, _ in items].index("alpha")
-        return [*items[:place], ("levels", self.levels_), ("coupling", self.coupling_), *items[place:]]
+        own = [("levels", self.levels_), ("coupling", self.coupling_), ("offsets", self.offsets_)]
+        return [*items[:place], *own, *items[place:]]
 
     def summary(self):
-        return f"{super().summary()}\ncoupling   {short(self.coupling_)}"
+        lines = [super().summary(), f"coupling   {short(self.coupling_)}"]
+        if self.offsets_ is not None:
+            lines.append("calibrated by residuals of folds, see offsets_")
+        return "\n".join(lines)
 
     def predict(self, X):
         """Quantiles of all levels.

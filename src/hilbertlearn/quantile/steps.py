@@ -20,7 +20,7 @@ from ..machine.steps import FitResult, FitSteps
 from ..selection import Selection
 from ..spaces import VectorSpace, read_vectors
 from .independent_outputs import SeparateOutputsState, make_unobserved_state
-from .non_crossing import fit_non_crossing, non_crossing_state
+from .non_crossing import fit_non_crossing, in_order, non_crossing_state
 
 _POINTS = 100  # points of the range of a single input at which quantiles are held in order beside the samples
 _BEYOND = 0.05  # share of that range which is added at either end
@@ -34,6 +34,7 @@ class QuantileSteps(FitSteps):
     has_level_axis: bool  # whether predictions have an axis of levels
     non_crossing: Any
     points: Any
+    calibrates: bool  # whether quantiles are corrected by residuals of folds
     separate_outputs: bool  # whether each output of vectors is a problem of its own
     scale: bool
 
@@ -73,26 +74,45 @@ class QuantileSteps(FitSteps):
             scale = result.state.space.base.scale
             scales[number] = 1.0 if scale is None else scale[0]
             coupling[number] = result.learnt["coupling_"]
-        first = results[numbers[0]].state
+        learnt, first = results[numbers[0]].learnt, results[numbers[0]].state
         unobserved = make_unobserved_state(first)
         states = tuple(results[j].state if j in results else unobserved for j in range(len(observed)))
         space = replace(first.space, base=VectorSpace(False, scales if self.scale else None))
         state = SeparateOutputsState(parts=states, space=space, n_samples=len(y))
-        return FitResult(state=state, form=form, learnt={**results[numbers[0]].learnt, "coupling_": coupling})
+        offsets = None
+        if self.calibrates:
+            missing = np.full_like(learnt["offsets_"], np.nan)
+            offsets = np.array(
+                [results[j].learnt["offsets_"] if j in results else missing for j in range(len(observed))]
+            )
+        learnt = {**learnt, "coupling_": coupling, "offsets_": offsets}
+        return FitResult(state=state, form=form, learnt=learnt)
 
     def select(self, spec, samples):
         return selection.select_levels(
-            samples, spec.loss, spec.alpha, self.coupling, self.has_level_axis, spec.options
+            samples, spec.loss, spec.alpha, self.coupling, self.has_level_axis, spec.options, calibrates=self.calibrates
         )[0]
 
     def prepare(self, spec, samples):
         return self.select(spec, samples).training
 
     def solve(self, spec, selected):
-        if self.non_crossing is not True or len(selected.loss.taus) == 1:
-            return super().solve(spec, selected)
-        points = self._points(spec, selected.training.X)
-        return fit_non_crossing(selected.training, selected.loss, selected.alpha, spec.options, points)
+        is_constrained = self.non_crossing is True and len(selected.loss.taus) > 1
+        if is_constrained:
+            points = self._points(spec, selected.training.X)
+            fit = fit_non_crossing(selected.training, selected.loss, selected.alpha, spec.options, points)
+        else:
+            fit = super().solve(spec, selected)
+        offsets = self._offsets(selected)
+        # predictions change, the problem and its certificate do not
+        return fit if offsets is None else replace(fit, center=fit.center + offsets)
+
+    def _offsets(self, selected):
+        """What is added to the constants (d L,), in coordinates; None for nothing."""
+        levels = selected.loss.taus
+        if selected.offsets is None or self.non_crossing is not True or len(levels) == 1:
+            return selected.offsets
+        return in_order(selected.offsets, levels)
 
     def fit_path(self, spec, training, alphas):
         for alpha in alphas:
@@ -104,7 +124,10 @@ class QuantileSteps(FitSteps):
 
     def learnt(self, selected):
         coupling = selected.training.recipe.pairs[0][1].coupling
-        return {"coupling_": coupling, "_rearranged_": isinstance(self.non_crossing, str)}
+        offsets = self._offsets(selected)
+        if offsets is not None:
+            offsets = np.asarray(selected.training.space.decode_differences(offsets[None]))[0]
+        return {"coupling_": coupling, "offsets_": offsets, "_rearranged_": isinstance(self.non_crossing, str)}
 
     def _points(self, spec, X):
         """Checked inputs at which quantiles are held in order beside the samples X; None for none."""

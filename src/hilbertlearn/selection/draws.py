@@ -22,10 +22,10 @@ def draw_subsample(samples: Samples, number):
     return np.sort(order_by_value(samples)[np.random.default_rng(0).permutation(n)[:number]])
 
 
-def shuffled_folds(samples: Samples):
-    """List of (train, test), positions of the samples."""
+def shuffled_folds(samples: Samples, number=FOLDS):
+    """List of (train, test), positions of the samples, of so many folds."""
     n, order = len(samples.rows), order_by_value(samples)
-    folds = KFold(min(FOLDS, n), shuffle=True, random_state=0).split(order)
+    folds = KFold(min(number, n), shuffle=True, random_state=0).split(order)
     return [(np.sort(order[train]), np.sort(order[test])) for train, test in folds]
 
 

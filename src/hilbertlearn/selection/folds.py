@@ -17,7 +17,7 @@ from sklearn.utils.parallel import delayed
 from .._utils.progress import Progress, StopSearch, Task, run_jobs
 from ..losses import Loss
 from ..training import Fit, Options, Training, fit, fit_grid, fit_path
-from .draws import shuffled_folds
+from .draws import FOLDS, shuffled_folds
 from .trials import Trial, best_index, make_trials
 
 _N_ALPHAS = 13  # about as many alphas a search evaluates; for the progress display
@@ -92,12 +92,12 @@ def search_folds(training: Training, loss, alpha, options: Options) -> tuple[flo
 class FoldSearch:
     """Search of alpha over folds. All folds are fitted at one alpha at a time, with warm starts from the nearest."""
 
-    def __init__(self, training: Training, loss, options: Options, error: Callable | None = None):
+    def __init__(self, training: Training, loss, options: Options, error: Callable | None = None, n_folds: int = FOLDS):
         """error : as for ``fold_errors``; a number, or one for each output, whose sum is minimised."""
         self.training, self.loss, self.options = training, loss, options
         self.error = fold_error if error is None else error
-        self.folds = shuffled_folds(training)
-        self.parts = [training.take(train).factor_for_path([1.0, 1.0]) for train, _ in self.folds]
+        self.folds = shuffled_folds(training, n_folds)
+        self.parts = [self.factored(training.take(train)) for train, _ in self.folds]
         self.centres = [part.constant(loss) for part, _ in self.parts]
         self.errors: dict[float, np.ndarray] = {}  # (n_folds,)
         self.by_output: dict[float, np.ndarray] = {}  # (n_folds, outputs)
@@ -111,9 +111,18 @@ class FoldSearch:
         change : function of training data that returns them with another operator
         """
         new = copy.copy(self)
-        new.parts = [_with_operator(change(part), factors) for part, factors in self.parts]
+        new.parts = [self._with_operator(change(part), factors) for part, factors in self.parts]
         new.errors, new.by_output, new.seconds, new._duals = {}, {}, {}, {}
         return new
+
+    def factored(self, part: Training):
+        """Training data of a fold, and factors that serve all alphas."""
+        return part.factor_for_path([1.0, 1.0])
+
+    def _with_operator(self, part: Training, factors):
+        """Training data with another operator, and factors, from those of the former operator where possible."""
+        changed = None if factors is None or part.term is None else factors.with_operator(part.term.M)
+        return self.factored(part) if changed is None else (part, changed)
 
     def evaluate_range(self, alpha):
         """The whole range of alphas from a guess: two decades apart, then finer around the best."""
@@ -125,16 +134,19 @@ class FoldSearch:
                 self.evaluate(alpha * step**power)
             self.refine(step)
 
-    def evaluate_near(self, alpha):
-        """Alphas around the best one of a similar model, and further as long as errors fall."""
-        step, least = 10.0, _LEAST * self.training.alphas()[-1]
+    def evaluate_near(self, alpha, step=10.0):
+        """Alphas around the best one of a similar model, and further as long as errors fall.
+
+        step : ratio between the alphas that are evaluated first
+        """
+        least = _LEAST * self.training.alphas()[-1]
         alpha = max(alpha, step * least)
         with self._search(_N_ALPHAS // 2):
             for power in (1, 0, -1):
                 self.evaluate(alpha * step**power)
             while not self.is_solved() and max(self.errors) < self.training.alphas()[-1]:
                 self.evaluate(max(self.errors) * step)
-            for _ in range(_FURTHER):
+            for _ in range(round(_FURTHER / np.log10(step))):
                 best, smallest, largest = self.best(), min(self.errors), max(self.errors)
                 if best not in (smallest, largest) or (best == smallest and best / step < least):
                     break
@@ -164,19 +176,21 @@ class FoldSearch:
             self._task = None
 
     def evaluate(self, alpha):
-        """Fit all folds at an alpha and record their errors."""
+        """Fit all folds at an alpha and record their errors, unless they are known."""
+        if alpha in self.errors:
+            return
         begun = time.perf_counter()
         nearest = min(self._duals, key=lambda known: abs(np.log(known / alpha)), default=None)
-        errors, duals = [], []
+        measured, duals = [], []
         with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # these models only serve the selection
             for k, (_, test) in enumerate(self.folds):
                 (part, factors), init = self.parts[k], None if nearest is None else self._duals[nearest][k]
                 settings = {"center": self.centres[k], "factors": factors, "init": init}
                 fitted = fit(part, self.loss, alpha, self.options, **settings)
-                errors.append(np.atleast_1d(self.error(self.training, fitted, test)))
+                measured.append(self.error(self.training, fitted, test))
                 duals.append(fitted.solution.dual)
-        self.by_output[alpha], self._duals[alpha] = np.array(errors), duals
+        self.by_output[alpha], self._duals[alpha] = self.errors_of(alpha, measured), duals
         self.errors[alpha] = self.by_output[alpha].sum(axis=1)
         self.seconds[alpha] = time.perf_counter() - begun
         if self._task is not None:
@@ -185,6 +199,10 @@ class FoldSearch:
                 best = self.best()
                 best_so_far = f"best {self.mean(best):.4g} at {best:.2g}"
             self._task.search_step(f"error {error:.4g} at alpha {alpha:.2g}", best_so_far, alpha=alpha, error=error)
+
+    def errors_of(self, alpha, measured):
+        """Errors (n_folds, outputs) at an alpha, from the values of ``error`` on each fold."""
+        return np.array([np.atleast_1d(error) for error in measured])
 
     def mean(self, alpha) -> float:
         """Mean error over the folds that have one; infinite where fewer than half have."""
@@ -215,12 +233,6 @@ class FoldSearch:
             spread = [np.std(self.errors[alpha]) / np.sqrt(len(self.folds)) for alpha in alphas]
         means = [self.mean(alpha) for alpha in alphas]
         return make_trials(self.training, alphas, means, spread, sum(self.seconds.values()), "folds")
-
-
-def _with_operator(part: Training, factors):
-    """Training data with another operator, and their factors, from those of the former operator where possible."""
-    changed = None if factors is None or part.term is None else factors.with_operator(part.term.M)
-    return part.factor_for_path([1.0, 1.0]) if changed is None else (part, changed)
 
 
 def fold_residuals(training: Training, loss, alpha, options: Options):

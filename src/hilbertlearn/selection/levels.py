@@ -10,14 +10,17 @@ import numpy as np
 
 from .. import kernels
 from .._utils.progress import StopSearch, Task
+from ..core.solvers import select_solver
 from ..losses import Pinball, Squared
 from ..operators import LevelCoupling
 from ..spaces import QuantileSpace
 from ..training import Fit, Options, Samples, Training, build
 from .alpha_search import select_alpha_by_output, sign_scaled_alpha
 from .automatic import select
+from .draws import FOLDS, draw_subsample
 from .folds import FoldSearch
 from .kernel_search import is_open
+from .level_offsets import level_offsets
 from .result import Selection
 from .surrogate import selection_subsample
 from .trials import Trial
@@ -25,8 +28,14 @@ from .trials import Trial
 COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # candidates of coupling="auto"
 _RATE, _RATES = 32.0, 2  # factor between rates of the kernel, and how often it is applied in one direction
 _GAIN = 0.01  # share of the pinball loss that another rate must gain
+_LOSS = 0.02  # share of the error by which a coupling may be worse at one alpha for others to be evaluated
 _LARGEST_GAP = 0.1  # duality gap beyond which a model has no error
-_TOL, _MAX_ITER = 1e-3, 80  # of models that only serve the selection: errors of settings differ by more than 1e-3
+_SEARCHED = 400  # samples at most by which settings are compared; fits of 1600 take thirty times as long as of 320
+_STEP = 10.0**0.5  # between alphas: errors over folds do not resolve less
+_FIRST_ALPHA = 3.0  # the first alpha relative to that of the squared loss: levels that are coupled add their influence
+_CALIBRATION_TOL = 1e-3  # of models whose residuals calibrate quantiles
+_CALIBRATION_FOLDS = 10  # of these models: without a fifth of 30 samples they have larger residuals than the final one
+_TOL, _MAX_ITER = 1e-2, 80  # of models that only serve the selection: errors of folds vary by more
 
 
 @dataclass(frozen=True)
@@ -58,11 +67,15 @@ def with_levels(training: Training, loss: Pinball, coupling, axis=True) -> Train
     return replace(training, recipe=recipe).with_space(space)
 
 
-def select_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, options: Options) -> tuple[Selection, float]:
+def select_levels(
+    samples: Samples, loss: Pinball, alpha, coupling, axis, options: Options, *, calibrates=False
+) -> tuple[Selection, float]:
     """Select the kernel, alpha and the coupling of the levels; the last two are numbers, or "auto".
 
     The kernel, and an operator on the outputs where one is open, are those of the squared loss, by closed-form
     leave-one-out. Coupling and alpha have the smallest pinball loss over folds, which share their factors.
+
+    calibrates : whether quantiles are corrected by the offsets of ``level_offsets``, in the folds and in the result
     """
     open_alpha, open_coupling = isinstance(alpha, str), isinstance(coupling, str) and len(loss.taus) > 1
     first = 1.0 if isinstance(coupling, str) else float(coupling)
@@ -77,9 +90,13 @@ def select_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         approximation=base.approximation,
         selected_alpha=open_alpha,
     )
-    if len(training.rows) == 1 or not (open_alpha or open_coupling):
-        return replace(selection, alpha_by_output=None), first
-    folds, share = _start_folds(selection, options)
+    if len(training.rows) == 1:
+        offsets = np.zeros(training.Y.shape[1]) if calibrates else None
+        return replace(selection, alpha_by_output=None, offsets=offsets), first
+    if not (open_alpha or open_coupling):
+        selection = replace(selection, alpha_by_output=None)
+        return calibrate(selection, options) if calibrates else selection, first
+    folds, share = _start_folds(selection, options, calibrates)
     if kernels.is_searched(samples.recipe.pairs[0][0], samples.recipe.gamma) and not training.on_features:
         folds, factor = _search_rate(folds, open_alpha)
         selection = replace(selection, training=with_rate(training, factor))
@@ -89,11 +106,23 @@ def select_levels(samples: Samples, loss: Pinball, alpha, coupling, axis, option
         search.run(options)
     best = search.best()
     training = with_levels(selection.training, loss, best)
-    if not open_alpha:
-        return replace(selection, training=training, trials=base.trials + search.trials()), best
-    search.folds[best].refine()
     selection = replace(selection, training=training, trials=base.trials + search.trials())
-    return _with_best_alpha(selection, base, search.folds[best], share, axis, best), best
+    if open_alpha:
+        selection = _with_best_alpha(selection, base, search.folds[best], share, axis, best)
+    return calibrate(selection, options) if calibrates else selection, best
+
+
+def calibrate(selection: Selection, options: Options) -> Selection:
+    """The selection with the offsets of its quantiles, from residuals of each sample without its fold.
+
+    The models are those of at most so many samples as settings are selected on, with the same penalty.
+    """
+    data = selection_subsample(selection.training)
+    share = float(selection.training.weights.sum() / data.weights.sum())
+    precise = replace(options.quick(), tol=max(options.tol, _CALIBRATION_TOL))
+    folds = LevelFolds(data, selection.loss, precise, calibrates=True, n_folds=_CALIBRATION_FOLDS)
+    folds.evaluate(selection.alpha * share)
+    return replace(selection, offsets=folds.offsets[selection.alpha * share])
 
 
 def _select_by_squared_loss(samples: Samples, alpha, open_coupling, options: Options) -> Selection:
@@ -104,19 +133,20 @@ def _select_by_squared_loss(samples: Samples, alpha, open_coupling, options: Opt
     return select_alpha_by_output(base, options) if open_alpha and _has_separate_outputs(base) else base
 
 
-def _start_folds(selection: Selection, options: Options) -> tuple[FoldSearch, float]:
+def _start_folds(selection: Selection, options: Options, calibrates) -> tuple[LevelFolds, float]:
     """Folds with errors at the first coupling, and the factor of alpha from all samples to theirs."""
     training = selection.training
     data = selection_subsample(training)
+    data = data.take(draw_subsample(data, _SEARCHED)) if len(data.rows) > _SEARCHED else data
     share = float(training.weights.sum() / data.weights.sum())
     is_open = selection.selected_alpha
-    guess = (sign_scaled_alpha(selection.alpha, data) if is_open else selection.alpha) * share
-    folds = FoldSearch(data, selection.loss, replace(options.quick(), tol=_TOL, max_iter=_MAX_ITER), errors_by_output)
+    guess = (_FIRST_ALPHA * sign_scaled_alpha(selection.alpha, data) if is_open else selection.alpha) * share
+    folds = LevelFolds(data, selection.loss, replace(options.quick(), tol=_TOL, max_iter=_MAX_ITER), calibrates)
     _evaluate(folds, guess, is_open)
     return folds, share
 
 
-def _with_best_alpha(selection: Selection, base: Selection, folds: FoldSearch, share, axis, coupling) -> Selection:
+def _with_best_alpha(selection: Selection, base: Selection, folds: LevelFolds, share, axis, coupling) -> Selection:
     """The selection with the alpha of the smallest error over folds; one for each output where the base has such."""
     if base.alpha_by_output is None:
         return replace(selection, alpha=folds.best() / share)
@@ -142,16 +172,59 @@ def _with_output_alphas(base: Selection) -> Training:
     return replace(training, recipe=replace(training.recipe, pairs=pairs))
 
 
-def errors_by_output(training: Training, fitted: Fit, test):
-    """Twice the mean pinball loss (outputs,) of a fit on the samples `test`; curves have one number for all points."""
-    loss, space, y = fitted.loss, fitted.training.space, training.y[training.rows[test]]
-    number = 1 if space.measure is not None else space.encode(y[:1]).shape[1] // len(loss.taus)
-    if fitted.solution.gap > _LARGEST_GAP:
-        return np.full(number, np.inf)
+class LevelFolds(FoldSearch):
+    """Search of alpha over folds by twice the pinball loss, of quantiles with their offsets if it calibrates."""
+
+    def __init__(self, training: Training, loss: Pinball, options: Options, calibrates=False, n_folds=FOLDS):
+        super().__init__(training, loss, options, level_residuals, n_folds)
+        self.calibrates = calibrates
+        self.offsets: dict[float, np.ndarray] = {}  # (d,) of the columns, by alpha
+
+    def factored(self, part):
+        # proximal Newton steps need no factors, which would take longer than all fits
+        solver = select_solver(part.problem(self.loss, 1.0, part.constant(self.loss)), self.options.solver)
+        return (part, None) if solver == "proximal_newton" else super().factored(part)
+
+    def with_operators(self, change):
+        new = super().with_operators(change)
+        assert isinstance(new, LevelFolds)
+        return new.started_at(self)
+
+    def started_at(self, other: LevelFolds) -> LevelFolds:
+        """The folds whose first models start at those of others."""
+        self.offsets, self._duals = {}, dict(other._duals)
+        return self
+
+    def errors_of(self, alpha, measured):
+        tests = [test for _, test in self.folds]
+        weights = self.training.weights
+        offsets = np.zeros(measured[0].shape[1])
+        if self.calibrates:
+            offsets = level_offsets(np.vstack(measured), weights[np.concatenate(tests)], self.loss.taus)
+        self.offsets[alpha] = offsets
+        space, pairs = self.training.space, zip(measured, tests, strict=True)
+        assert isinstance(space, QuantileSpace)
+        return np.array([errors_by_output(space, self.loss, R - offsets, weights[test]) for R, test in pairs])
+
+
+def level_residuals(training: Training, fitted: Fit, test):
+    """Residuals (n, d) of quantiles of the samples `test`, NaN where not observed and far from the optimum."""
+    space, y = fitted.training.space, training.y[training.rows[test]]
     values = fitted.coordinates_at(training.cross(test, fitted.training))
-    residuals = np.nan_to_num(space.residuals(y, values))
-    losses = loss.value(residuals) * (1.0 if space.measure is None else np.sqrt(space.measure))
-    means = np.average(losses, axis=0, weights=training.weights[test])
+    residuals = space.residuals(y, values)
+    return residuals if fitted.solution.gap <= _LARGEST_GAP else np.full_like(residuals, np.nan)
+
+
+def errors_by_output(space: QuantileSpace, loss: Pinball, residuals, weights):
+    """Twice the mean pinball loss (outputs,) of residuals (n, d); curves have one number for all points.
+
+    Infinite for residuals of a model that has none.
+    """
+    number = 1 if space.measure is not None else residuals.shape[1] // len(loss.taus)
+    if not np.isfinite(residuals).any():
+        return np.full(number, np.inf)
+    losses = loss.value(np.nan_to_num(residuals)) * (1.0 if space.measure is None else np.sqrt(space.measure))
+    means = np.average(losses, axis=0, weights=weights)
     return 2 * means.reshape(number, -1).sum(axis=1)
 
 
@@ -162,12 +235,7 @@ def with_rate(training: Training, factor) -> Training:
     return build(training.samples, tuple(kernel.with_rate(factor) for kernel in training.kernels))
 
 
-def _evaluate(folds: FoldSearch, alpha, open_alpha):
-    """Errors around an alpha, or at the given one."""
-    folds.evaluate_near(alpha) if open_alpha else folds.evaluate(alpha)
-
-
-def _search_rate(folds: FoldSearch, open_alpha) -> tuple[FoldSearch, float]:
+def _search_rate(folds: LevelFolds, open_alpha) -> tuple[LevelFolds, float]:
     """Folds with the best rate of the kernel, and its factor: larger or smaller rates as long as errors fall.
 
     Where noise differs between inputs the squared loss may select too smooth a kernel; the pinball loss does not.
@@ -176,8 +244,8 @@ def _search_rate(folds: FoldSearch, open_alpha) -> tuple[FoldSearch, float]:
     for step in (_RATE, 1 / _RATE):
         for _ in range(_RATES):
             training = with_rate(folds.training, step)
-            other = FoldSearch(training, folds.loss, folds.options, folds.error)
-            _evaluate(other, folds.best(), open_alpha)
+            other = LevelFolds(training, folds.loss, folds.options, folds.calibrates)
+            other.evaluate_near(folds.best()) if open_alpha else other.evaluate(folds.best())
             if other.least() > (1 - _GAIN) * folds.least():
                 break
             folds, factor = other, factor * step
@@ -186,16 +254,26 @@ def _search_rate(folds: FoldSearch, open_alpha) -> tuple[FoldSearch, float]:
     return folds, factor
 
 
+def _evaluate(folds: FoldSearch, alpha, open_alpha):
+    """Errors around an alpha, or at the given one."""
+    folds.evaluate_near(alpha, _STEP) if open_alpha else folds.evaluate(alpha)
+
+
 class _CouplingSearch:
     """Folds by coupling, in increasing or decreasing order as long as the error falls."""
 
-    def __init__(self, folds: FoldSearch, first, open_alpha):
+    def __init__(self, folds: LevelFolds, first, open_alpha):
         self.first, self.open_alpha = folds, open_alpha
-        self.folds: dict[float, FoldSearch] = {first: folds}
+        self.folds: dict[float, LevelFolds] = {first: folds}
 
-    def evaluate(self, coupling, alpha):
-        folds = self.first.with_operators(lambda part: with_levels(part, self.first.loss, coupling))
-        _evaluate(folds, alpha, self.open_alpha)
+    def evaluate(self, coupling):
+        """Evaluate a coupling at the alpha of the best one, and at others if it is about as good there."""
+        former = self.folds[self.best()]
+        folds = self.first.with_operators(lambda part: with_levels(part, self.first.loss, coupling)).started_at(former)
+        alpha = former.best()
+        folds.evaluate(alpha)
+        if self.open_alpha and folds.least() < (1 + _LOSS) * former.least():
+            folds.evaluate_near(alpha, _STEP)
         self.folds[coupling] = folds
 
     def run(self, options: Options):
@@ -213,7 +291,7 @@ class _CouplingSearch:
         place = order.index(self.best()) + step
         while 0 <= place < len(order) and order[place] not in self.folds:
             best = self.best()
-            self.evaluate(order[place], self.folds[best].best())
+            self.evaluate(order[place])
             error = self.folds[order[place]].least()
             task.search_step(f"error {error:.4g} at {order[place]:g}", f"best at {self.best():g}", error=error)
             if self.best() == best:
@@ -221,4 +299,10 @@ class _CouplingSearch:
             place += step
 
     def best(self) -> float:
-        return min(self.folds, key=lambda coupling: self.folds[coupling].least())
+        """The coupling of smallest error, among those that are better than the first by a standard error."""
+        better = [coupling for coupling in self.folds if self._is_better(self.folds[coupling])]
+        return min(better, key=lambda coupling: self.folds[coupling].least(), default=next(iter(self.folds)))
+
+    def _is_better(self, folds: LevelFolds) -> bool:
+        gains = self.first.errors[self.first.best()] - folds.errors[folds.best()]
+        return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains))) if np.isfinite(gains).all() else False

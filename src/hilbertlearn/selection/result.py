@@ -26,6 +26,7 @@ class Selection:
     alpha_by_output: Any = None  # (d,), where each output has its own: the operator is min / these
     approximation: Approximation | None = None  # where features replace the kernel
     selected_alpha: bool = False  # whether alpha was selected from the data
+    offsets: Any = None  # (d,) that quantiles are corrected by; None for none
     selected_bounds: tuple[str, ...] = ()  # selected constants of the loss that bound its dual variables
 
     def smoother(self, factor) -> Selection:

@@ -120,6 +120,7 @@ EXPERIMENTS = [
         5,
     ),
     Experiment("quantiles", "", "quantiles beside scikit-learn's", "multi_target", None),
+    Experiment("quantiles_small", "", "quantiles of few samples", "multi_target, small_tables", 1),
     Experiment("landmarks", "", "landmarks beside the exact fit", "label_ranking, multi_label", 30),
     Experiment("scaling", "", "how time grows with the number of samples", "", 5),
 ]

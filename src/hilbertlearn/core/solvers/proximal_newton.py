@@ -1,7 +1,7 @@
 """Proximal point method with semismooth Newton steps, for piecewise linear losses (Li, Sun and Toh 2018).
 
-Splitting reaches the first digits fast and the last digits slowly where the kernel is smooth and few samples lie on
-their quantiles. The proximal point of the dual problem is ``argmin dual(B) + ||B - A||^2 / (2 sigma)``. Each Newton
+Splitting takes thousands of iterations to the last digits where the kernel is smooth and few samples lie on their
+quantiles. The proximal point of the dual problem is ``argmin dual(B) + ||B - A||^2 / (2 sigma)``. Each Newton
 step towards it is a linear system in the dual variables that are free on the current face of the dual polyhedron:
 about as many as there are samples near their quantiles.
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..._utils.linalg import cholesky, cholesky_solve, dot
+from ..._utils.threads import limit_blas_threads
 from ..problem import Problem, relative_gap
 from . import splitting
 from .requirements import DOUBLE_PRECISION, FIXED_KERNEL, ONE_PART, POLYHEDRAL_LOSS, SEPARABLE_TERM
@@ -24,7 +25,6 @@ from .solution import IterationMonitor, Solution
 REQUIRES = (POLYHEDRAL_LOSS, SEPARABLE_TERM, DOUBLE_PRECISION, ONE_PART, FIXED_KERNEL)
 
 _LARGEST = 1500  # unknowns of a Newton system at most; twice as many take eight times as long
-_WARM_UP = 30  # iterations of splitting at the start
 _FREE = 0.1  # share of the dual variables that are free under the first sigma
 _EASY, _HARD = 3, 8  # up to so many Newton steps sigma grows, or stays; beyond, it shrinks
 _LARGEST_SIGMA = 1e14  # relative to the first sigma; beyond it, rounding keeps the gap from falling
@@ -42,20 +42,22 @@ def cost(problem: Problem, factors) -> float:
     return splitting.cost(problem, factors) / 2
 
 
+@limit_blas_threads(1)  # products of numpy alternate with Cholesky factors of scipy, see ``threads_for``
 def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None, factors=None) -> Solution:
-    """A few iterations of splitting, then proximal points with growing sigma.
+    """Proximal points with growing sigma; the first is that of ``init``, or of zero.
 
-    max_iter : iterations of splitting and Newton steps together
+    max_iter : Newton steps of all proximal points
     """
-    start = splitting.solve(problem, tol=tol, max_iter=min(_WARM_UP, max_iter), init=init, factors=factors)
-    if start.converged:
-        return start
-    A, history = start.dual, list(start.history)
+    zero = np.zeros(problem.Y.shape)
+    A = problem.prox(zero if init is None else init, 1.0)
+    history: list[float] = []
     C, F = A, problem.fitted(A)
     best = _BestCertificate(problem, A, F)
+    if problem.primal(zero, zero) < best.primal:  # the function of A divides kernel values by the penalty
+        C, F = zero, zero
     sigma, inner, enlarged = _first_sigma(problem, A, F), 0, 0
     last, monitor = _LARGEST_SIGMA * sigma, IterationMonitor(callback)
-    for iteration in range(start.n_iter + 1, max_iter + 1):
+    for iteration in range(1, max_iter + 1):
         if sigma > last:  # rounding keeps the gap from falling
             return best.solution(iteration, False, history)
         point = _ProximalPoint.evaluate(problem, A, sigma, C, F)
@@ -81,14 +83,24 @@ def solve(problem: Problem, *, tol=1e-6, max_iter=1000, init=None, callback=None
 
 
 def _first_sigma(problem: Problem, A, F) -> float:
-    """The sigma under which a tenth of the dual variables is free, from the sizes of the residuals."""
-    sizes = np.abs(problem.zero_missing(problem.Y - F))
+    """The sigma under which a tenth of the dual variables is free, from the sizes of the residuals.
+
+    At the optimum these are no larger than the outputs, and far from it, where kernel values are divided by a small
+    penalty, they say nothing.
+    """
+    tenths = [_tenth(problem, R) for R in (problem.Y - F, problem.Y)]
+    return problem.loss.bound / min(tenths) if min(tenths) > 0 else 1.0
+
+
+def _tenth(problem: Problem, R) -> float:
+    """The size below which a tenth of the non-zero residuals R (n, d) is."""
+    sizes = np.abs(problem.zero_missing(R))
     if problem.measure is not None:
         sizes = sizes / np.sqrt(problem.measure)
     if problem.root_weights is not None:
         sizes = sizes / problem.root_weights[:, None]
     sizes = sizes[sizes > 0]
-    return problem.loss.bound / float(np.quantile(sizes, _FREE)) if len(sizes) else 1.0
+    return float(np.quantile(sizes, _FREE)) if len(sizes) else 0.0
 
 
 class _BestCertificate:
