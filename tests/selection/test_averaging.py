@@ -16,9 +16,10 @@ from hilbertlearn.selection.averaging import (
     alpha_log_weights,
     average_kernel,
     mean_alpha,
-    prior_log_weight,
+    rate_log_weight,
     shares_of,
     sharpness,
+    unscaled_log_weight,
 )
 
 
@@ -89,9 +90,14 @@ def test_a_finer_grid_of_alphas_changes_little():
 def test_weights_concentrate_with_the_number_of_samples():
     assert sharpness(2000) / sharpness(200) == pytest.approx(100)
     assert sharpness(100) / sharpness(50) == pytest.approx(2)
-    assert prior_log_weight(None, False) == 0
-    assert prior_log_weight(1 / 16, True) < 0
-    assert prior_log_weight(1.0, False) < prior_log_weight(0.25, False) < 0
+    assert rate_log_weight(1.0) < rate_log_weight(0.25) < rate_log_weight(1 / 16) == 0
+
+
+def test_inputs_as_given_enter_continuously():
+    """Columns in one unit are the same scaled or not, apart from the unit."""
+    assert unscaled_log_weight(1.5) == -np.inf
+    assert unscaled_log_weight(1.51) < -6
+    assert unscaled_log_weight(3.0) == unscaled_log_weight(1e9) == -2
 
 
 def table(seed=0, n=40):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import scipy.sparse
 from sklearn.base import BaseEstimator
@@ -118,6 +118,7 @@ class KernelFamily:
 
     kernels: tuple[InputKernel, ...]
     searched: tuple[bool, ...]  # whether the rate of each kernel is searched
+    log_weight: float = 0.0  # logarithm of the prior weight of its kernels
 
     @classmethod
     def from_settings(cls, pairs, gamma, params, X, weights, centred, scaling=None):
@@ -134,7 +135,7 @@ class KernelFamily:
 
     def without_search(self) -> KernelFamily:
         """Return the same kernels with fixed rates."""
-        return KernelFamily(self.kernels, (False,) * len(self.kernels))
+        return replace(self, searched=(False,) * len(self.kernels))
 
     def at_rate(self, rate) -> tuple[InputKernel, ...]:
         """Return the kernels at a rate, relative to the median rule."""

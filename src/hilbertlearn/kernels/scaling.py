@@ -63,6 +63,12 @@ class InputScaling:
         """Whether all columns have the same factor, so that the scaled rows differ from the rows by a factor."""
         return bool((self.factors == self.factors[0]).all())
 
+    @property
+    def unit_ratio(self) -> float:
+        """The largest standard deviation of a column that varies over the smallest one."""
+        used = self.factors[self.factors > 0]
+        return float(used.max() / used.min())
+
     def without_bounds(self) -> InputScaling:
         """The same factors for values however far from the training samples."""
         return replace(self, lower=None, upper=None)

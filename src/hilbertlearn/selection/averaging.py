@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .. import kernels
 
@@ -27,6 +26,7 @@ MANY = 200  # samples up to which settings are averaged over a fixed grid, and f
 _LITTLE_NOISE, _NOISE_PENALTY = 0.03, 0.5  # variance of noise over that of the function; of squared decades below that
 _HIGH_RATE, _RATE_PENALTY = 1 / 16, 0.5  # relative to the median rule; of each factor of 4 above that
 _UNSCALED_PENALTY = 2.0  # of inputs that are not standardised: their units are often an accident
+_ONE_UNIT = 1.5  # ratio of standard deviations of columns up to which these are not evaluated; twice that, fully
 _LEAST_SHARE = 0.02  # subtracted from all shares, so that kernels enter and leave the average continuously
 
 
@@ -66,26 +66,36 @@ def _cell_widths(points):
     return np.diff(np.concatenate([points[:1], between, points[-1:]]))
 
 
+def log_sum(log_weights) -> float:
+    """Logarithm of the sum of weights (k,), from their logarithms."""
+    largest = log_weights.max()  # scipy's logsumexp takes a tenth of a small fit
+    return float(largest + np.log(np.exp(log_weights - largest).sum()))
+
+
 def mean_alpha(alphas, log_weights) -> float:
     """Weighted geometric mean of alphas."""
-    weights = np.exp(log_weights - logsumexp(log_weights))
+    weights = np.exp(log_weights - log_sum(log_weights))
     return float(np.exp(weights @ np.log(alphas)))
 
 
-def prior_log_weight(rate, is_unscaled) -> float:
-    """Logarithm of the prior weight of a kernel.
+def rate_log_weight(rate) -> float:
+    """Logarithm of the prior weight of a rate relative to the median rule."""
+    return -_RATE_PENALTY * max(0.0, np.log(rate / _HIGH_RATE) / np.log(4.0))
 
-    rate : relative to the median rule; None where it is not searched
-    is_unscaled : whether inputs are as given, where standardised ones are evaluated too
+
+def unscaled_log_weight(unit_ratio) -> float:
+    """Logarithm of the prior weight of inputs that are not standardised; -inf where this makes little difference.
+
+    unit_ratio : the largest standard deviation of a column over the smallest one
     """
-    rate_penalty = 0.0 if rate is None else _RATE_PENALTY * max(0.0, np.log(rate / _HIGH_RATE) / np.log(4.0))
-    return -rate_penalty - _UNSCALED_PENALTY * is_unscaled
+    share = min(1.0, (unit_ratio - _ONE_UNIT) / _ONE_UNIT)
+    return np.log(share) - _UNSCALED_PENALTY if share > 0 else -np.inf
 
 
 def shares_of(candidates: tuple[Candidate, ...]):
     """Shares (k,) of kernels in the average, some of them 0."""
     log_weights = np.array([candidate.log_weight for candidate in candidates])
-    shares = np.exp(log_weights - logsumexp(log_weights))
+    shares = np.exp(log_weights - log_sum(log_weights))
     shares = np.maximum(shares - min(_LEAST_SHARE, shares.max() / 2), 0.0)
     return shares / shares.sum()
 

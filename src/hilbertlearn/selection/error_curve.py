@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..core.terms import Factors
 from ..leave_one_out import loo_residual_path, loo_targets
 from ..training import Samples, Training
-from .averaging import MANY, alpha_log_weights, mean_alpha
+from .averaging import MANY, alpha_log_weights, log_sum, mean_alpha
 from .criterion import Criterion, Evaluation
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
@@ -49,7 +48,7 @@ class ErrorCurve:
     @property
     def log_weight(self) -> float:
         """Logarithm of the weight of the kernel."""
-        return float(logsumexp(self.log_weights))
+        return log_sum(self.log_weights)
 
     @property
     def penalty(self) -> float:

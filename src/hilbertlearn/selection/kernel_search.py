@@ -14,7 +14,7 @@ from .._utils.progress import StopSearch, Task
 from .._utils.threads import threads_for
 from .._utils.validation import warn
 from ..training import Options, Samples, build
-from .averaging import MANY, Candidate, average_kernel, prior_log_weight, shares_of, sharpness
+from .averaging import MANY, Candidate, average_kernel, rate_log_weight, shares_of, sharpness, unscaled_log_weight
 from .criterion import Criterion
 from .draws import draw_subsample
 from .error_curve import ErrorCurve, candidate_alphas, error_curve
@@ -64,28 +64,30 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     recipe = samples.recipe
     families: list[tuple[Any, kernels.KernelFamily]] = []
     candidates = recipe.kernel_candidates or [recipe.pairs[0][0]]
-    for scaling in _candidate_scalings(samples):
+    for scaling, log_weight in _candidate_scalings(samples):
         for kernel in candidates:
             pairs = samples.with_kernel(kernel).recipe.pairs
             inputs = (samples.X, samples.input_weights, recipe.center, scaling)
             family = kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs)
+            family = replace(family, log_weight=log_weight)
             if scaling is not None or not families or family.is_searched or len(candidates) == 1:
                 families.append((kernel, family))  # of linear functions, scaled inputs are enough
     return families
 
 
-def _candidate_scalings(samples: Samples) -> list[kernels.InputScaling | None]:
-    """The scalings of the inputs to select from; None for inputs as they are."""
+def _candidate_scalings(samples: Samples) -> list[tuple[kernels.InputScaling | None, float]]:
+    """Scalings of the inputs to select from, None for inputs as they are, and logarithms of their prior weights."""
     recipe = samples.recipe
     is_auto = isinstance(recipe.scale_inputs, str)
     pairs = [samples.with_kernel(kernel).recipe.pairs for kernel in recipe.kernel_candidates] or [recipe.pairs]
     settings = [kernels.scalar_kernel(kernel) for terms in pairs for kernel, _ in terms]
     if not recipe.scale_inputs or not kernels.can_scale(settings, samples.X):
-        return [None]
+        return [(None, 0.0)]
     if is_auto and (scipy.sparse.issparse(samples.X) or not is_open(samples)):
-        return [None]
+        return [(None, 0.0)]
     scaling = kernels.InputScaling.from_samples(samples.X, samples.input_weights)
-    return [scaling, None] if is_auto and not scaling.keeps_units else [scaling]
+    unscaled = (None, unscaled_log_weight(scaling.unit_ratio))
+    return [(scaling, 0.0), *([unscaled] if is_auto and np.isfinite(unscaled[1]) else [])]
 
 
 def search_kernels(
@@ -263,8 +265,7 @@ class _KernelSearch:
         alphas = candidate_alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()
-        is_unscaled = family.kernels[0].scaling is None and self.families[0][1].kernels[0].scaling is not None
-        log_weight = curve.log_weight + prior_log_weight(rate if family.is_searched else None, is_unscaled)
+        log_weight = curve.log_weight + family.log_weight + (rate_log_weight(rate) if family.is_searched else 0.0)
         self.candidates[i, rate] = Candidate(setting, selected, rate, log_weight, curve.largest)
         self.names[i, rate] = " + ".join(
             f"{kernel.kernel}" if kernel.rate is None else f"{kernel.kernel}, rate {rate:.3g}" for kernel in selected

@@ -113,7 +113,8 @@ class Space:
 
     def sample_errors(self, Y, residuals):
         """Errors (n,) of samples with coordinates Y (n, d) and cross-validated residuals (n, d)."""
-        return np.nansum(residuals**2, axis=1)
+        squares = np.einsum("ij,ij->i", residuals, residuals)  # ten times as fast as nansum for small arrays
+        return np.nansum(residuals**2, axis=1) if np.isnan(squares).any() else squares
 
     def error_resolution(self, n_samples) -> float:
         """The mean of ``sample_errors`` that so many samples cannot tell from zero; 0 for squared errors."""
