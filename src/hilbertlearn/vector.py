@@ -11,9 +11,13 @@ from .kernels import provides_operator
 from .losses import as_loss
 from .machine.fitted import drop_unpredicted
 from .machine.partial_fit import BatchMachine
+from .machine.spec import Spec
 from .metrics import r2_score
-from .operators import depends_on_outputs
+from .operators import Covariance, depends_on_outputs
 from .spaces import MetricVectorSpace, VectorSpace, output_scales, read_vectors
+
+_MOST_OUTPUTS = 30  # outputs up to which their covariance is compared with the identity
+_SAMPLES_PER_OUTPUT = 4  # samples for each of them, so that the covariance is known
 
 
 class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
@@ -47,9 +51,11 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         samples. Kernel objects have their own setting.
     kernel_params : dict, default=None
         Further parameters of a named kernel, such as ``degree``.
-    operator : array of shape (d, d), object or name of ``hilbertlearn.operators``, default=None
+    operator : "auto", array of shape (d, d), object or name of ``hilbertlearn.operators``, default="auto"
         Positive semi-definite output operator M. None is the identity; ``operators.LearnedOperator()`` is learnt with
-        the function.
+        the function. "auto" is the identity, or the covariance of the outputs where its cross-validated error is
+        smaller by 3 %. They are compared where kernel, gamma and alpha are selected too, for 2 to 30 outputs, at most a
+        quarter of the number of samples.
     output_metric : array of shape (d, d) or object of ``hilbertlearn.operators``, default=None
         Inner product in which the loss measures residuals. None is the Euclidean one.
     loss : str or object of ``hilbertlearn.losses``, default="squared"
@@ -176,7 +182,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         *,
         gamma="auto",
         kernel_params=None,
-        operator=None,
+        operator="auto",
         output_metric=None,
         loss="squared",
         alpha="auto",
@@ -201,6 +207,25 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         scale = self.space_.scale
         return np.ones(len(self.center_)) if scale is None else scale
 
+    def spec(self, y=None):
+        operator = None if self._has_automatic_operator else self.operator
+        n, d = _shape_of(y)
+        compares = self._selects_operator and 2 <= d <= min(_MOST_OUTPUTS, n // _SAMPLES_PER_OUTPUT)
+        operators = (None, Covariance()) if compares else ()
+        return Spec.from_estimator(self, takes_batches=True, operator=operator, operators=operators)
+
+    @property
+    def _has_automatic_operator(self) -> bool:
+        return isinstance(self.operator, str) and self.operator == "auto"
+
+    @property
+    def _selects_operator(self) -> bool:
+        """Whether the settings let the errors select the operator."""
+        settings = (self.operator, self.kernel, self.gamma, self.alpha)
+        is_auto = all(isinstance(setting, str) and setting == "auto" for setting in settings)
+        is_plain = self.output_metric is None and not self.alpha_per_output and not self.manifold
+        return is_auto and is_plain and not as_loss(self.loss).on_margins
+
     def read_outputs(self, y):
         return read_vectors(y)
 
@@ -216,10 +241,12 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         check_choice(self.scale, "scale", ("auto", True, False))
         loss, is_scaled = as_loss(self.loss), self.scale
         if is_scaled == "auto":
-            pairs = self.kernel if isinstance(self.kernel, (list, tuple)) else [(self.kernel, self.operator)]
+            operator = None if self._has_automatic_operator else self.operator
+            pairs = self.kernel if isinstance(self.kernel, (list, tuple)) else [(self.kernel, operator)]
             has_operator = any(provides_operator(kernel) or operator is not None for kernel, operator in pairs)
             is_computed = any(map(depends_on_outputs, [self.output_metric, *(operator for _, operator in pairs)]))
             # a given operator is in the units of the outputs, one that is computed from them is not
+            is_computed = is_computed or self._selects_operator
             depends_on_scale = is_computed or (loss.needs_residuals and not has_operator)
             is_scaled = rows.shape[1] > 1 and not loss.on_margins and depends_on_scale
         return output_scales(rows, sample_weight, robust=not loss.quadratic) if is_scaled else None
@@ -251,3 +278,13 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"
             )
         return r2_score(y, predicted, sample_weight)
+
+
+def _shape_of(y) -> tuple[int, int]:
+    """Numbers of samples and outputs; (0, 1) where they are not known, or outputs are numbers."""
+    if isinstance(y, (list, tuple)) and y and isinstance(y[0], (list, tuple)):
+        return len(y), len(y[0])
+    match getattr(y, "shape", ()):
+        case (int(n), int(d)):
+            return n, d
+    return 0, 1

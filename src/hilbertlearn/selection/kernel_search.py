@@ -26,6 +26,8 @@ _STEP, _HALF_STEP = RATES[1] / RATES[0], np.sqrt(RATES[1] / RATES[0])
 _WINDOW = 1  # steps to either side of the best rate of one kernel at which the next kernels are evaluated
 _BEYOND = 2  # steps beyond the largest rate that are evaluated as long as errors fall
 _NEAR = (1.0, 0.5, 2.0)  # rates that are compared with the best one, relative to it
+_OPERATOR_GAIN = 0.03  # relative gain in error from which an operator computed from the outputs replaces the identity
+_FAR_WORSE = 1.2  # ratio of errors of one shape from which other shapes of inputs as given are not evaluated
 _MOST_OTHERS = 6  # kernels beside these; each costs as much
 _EDGE = 1e-2  # relative gain of the last rate of the grid over its neighbour that causes a warning
 # Errors of rates far apart differ by more than errors of different subsamples do. So up to 600 samples are searched as
@@ -152,6 +154,14 @@ def average_kernels(samples: Samples, result: SearchResult, criterion: Criterion
     return replace(result, setting=kernel.kernel, kernels=(kernel,), curve=curve, trials=trials)
 
 
+def operator_gain(operator) -> float:
+    """Relative gain in error from which another operator is selected.
+
+    An operator that is computed from the outputs also knows the sample that is left out.
+    """
+    return _OPERATOR_GAIN if operator is None else 0.0
+
+
 def search_operators(
     samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None
 ) -> tuple[Any, SearchResult]:
@@ -165,7 +175,7 @@ def search_operators(
             factors = None if training.term is None else factors.with_operator(training.term.M)
         curve = error_curve(training, criterion, candidate_alphas(training, alpha), weights, factors)
         result = replace(result, trials=result.trials + curve.trials())
-        if curve.error < result.curve.error:
+        if curve.error < (1 - operator_gain(best)) * result.curve.error:
             best, result = operator, replace(result, curve=curve)
     return best, result
 
@@ -216,6 +226,8 @@ class _KernelSearch:
             number = len(RATES) // 2
             grid, first, end = middle * _STEP ** np.arange(-number, number + 1), number - 1, number + 2
         for i, (_, family) in enumerate(self.families):
+            if i and family.log_weight < 0 and self._is_negligible(i - 1):
+                continue  # nor are other shapes of inputs as they are given
             if not family.is_searched:
                 self.evaluate(i, 1.0)
                 continue
@@ -233,6 +245,15 @@ class _KernelSearch:
         if self.families[i][1].is_searched:
             self.evaluate(i, rate / _HALF_STEP)
             self.evaluate(i, rate * _HALF_STEP)
+
+    def _is_negligible(self, i) -> bool:
+        """Whether a family of inputs as given is far worse than scaled inputs, or was not evaluated for that reason."""
+        if self.families[i][1].log_weight == 0:
+            return False
+        return (
+            i not in self.best_rates
+            or self.errors[i][self.best_rates[i]] > _FAR_WORSE * self.errors[0][self.best_rates[0]]
+        )
 
     def neighbours(self, n) -> list[tuple[int, float]]:
         """The best kernel, those at rates around it, and others that n samples may not tell from it."""

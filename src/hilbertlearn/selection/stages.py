@@ -19,12 +19,13 @@ from .alpha_search import search_alpha_of_loss
 from .criterion import Criterion, NormCriterion
 from .draws import draw_subsample
 from .feature_search import Approximation, search_features
-from .folds import search_folds
+from .folds import FoldSearch, search_folds
 from .kernel_search import (
     average_kernels,
     families_of,
     has_plain_kernels,
     is_open,
+    operator_gain,
     search_kernels,
     search_operators,
 )
@@ -33,6 +34,8 @@ from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
 from .outlier_screening import replace_outlying_points, screening_weights
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
+
+_MOST_WITH_GAPS = 300  # samples that operators are compared on where outputs have gaps: a fit is iterative
 
 
 @dataclass(frozen=True)
@@ -241,11 +244,34 @@ def search_operator(draft: Draft) -> Draft:
     """Select the output operator, where there are several to select from."""
     if draft.result is None or not draft.samples.recipe.operator_candidates:
         return draft
+    if draft.samples.mask is not None and draft.samples.measure is None:
+        return _search_operator_of_gaps(draft)
     operator, result = search_operators(
         draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.weights
     )
     surrogate, samples = (one.with_operator_setting(operator) for one in (draft.surrogate, draft.samples))
     return replace(draft, surrogate=surrogate, samples=samples, result=result)
+
+
+def _search_operator_of_gaps(draft: Draft) -> Draft:
+    """Select the operator of vectors with missing entries by folds: leave-one-out has no closed form with operators."""
+    search_samples, result = draft.search_samples, draft.result
+    assert search_samples is not None
+    part = search_samples.subsample.subsample(draw_subsample(search_samples.subsample, _MOST_WITH_GAPS))
+    alpha, trials, errors = result.curve.penalty / float(part.weights.sum()), result.trials, []
+    candidates = draft.samples.recipe.operator_candidates
+    for operator in candidates:
+        samples = part.with_operator_setting(operator).with_kernel(result.setting)
+        search = FoldSearch(build(samples, result.kernels), Squared(), draft.request.options.quick())
+        search.evaluate_near(alpha)
+        errors.append(search.least())
+        trials += search.trials()
+    errors[0] *= 1 - operator_gain(candidates[0])
+    best = candidates[int(np.argmin(errors))]
+    surrogate = make_surrogate(search_samples.subsample.with_operator_setting(best))
+    search_samples = replace(search_samples, surrogate=surrogate) if best is not candidates[0] else search_samples
+    samples = draft.samples.with_operator_setting(best)
+    return replace(draft, samples=samples, search_samples=search_samples, result=replace(result, trials=trials))
 
 
 def learn_kernel(draft: Draft) -> Draft:
