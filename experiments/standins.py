@@ -120,6 +120,14 @@ def multi_target(folder, rng, n=45):
         np.savez(folder / f"{name}.npz", X=X, Y=np.sin(X @ rng.normal(size=(4, 3))) + 0.1 * rng.normal(size=(n, 3)))
 
 
+def small_tables(folder, rng, n=30):
+    X = rng.normal(size=(n, 3)) * [1.0, 100.0, 0.01]
+    Y = X @ [1.0, 0.01, 0.0] + 0.3 * rng.normal(size=n)
+    tables = {"line": (X, Y), "wave": (X, np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n))}
+    tables = {f"{name}__{key}": value for name, pair in tables.items() for key, value in zip("XY", pair)}
+    np.savez(folder / "small_tables.npz", **tables)
+
+
 def usps(folder, rng, n=200):
     target = np.arange(n) % 10
     shapes = rng.uniform(200, 1800, size=(10, 256))
@@ -215,6 +223,7 @@ WRITERS = {
     "multi_label": multi_label,
     "label_ranking": label_ranking,
     "multi_target": multi_target,
+    "small_tables": small_tables,
     "usps": usps,
     "metabolite_fp490": metabolite_fp490,
     "metabolite_candidates": metabolite_candidates,

@@ -134,7 +134,8 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
     scale_inputs : bool or "auto", default="auto"
         Whether columns of X are divided by their standard deviations, and values farther than the range of the training
         values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
+        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
+        where the rate is given.
     graph : array, networkx graph or object, default=None
         As in ``OperatorKernelRegressor``; curves that are all NaN are unlabelled.
     manifold : float, default=0.0

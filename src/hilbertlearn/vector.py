@@ -82,7 +82,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
     scale_inputs : bool or "auto", default="auto"
         Whether columns of X are divided by their standard deviations, and values farther than the range of the training
         values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
+        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
+        where the rate is given.
     graph : array of shape (n, n), networkx graph, ``kernels.Affinity`` or object with ``penalty(K)``, default=None
         Similarities of all samples, for ``manifold > 0``. None is the graph of 10 nearest neighbours. ``penalty(K)``
         returns the positive semi-definite penalty matrix (n, n) for a Gram matrix K.

@@ -89,7 +89,7 @@ def test_a_finer_grid_of_alphas_changes_little():
 
 def test_weights_concentrate_with_the_number_of_samples():
     assert sharpness(2000) / sharpness(200) == pytest.approx(100)
-    assert sharpness(100) / sharpness(50) == pytest.approx(2)
+    assert sharpness(50) / sharpness(25) == pytest.approx(2)
     assert rate_log_weight(1.0) < rate_log_weight(0.25) < rate_log_weight(1 / 16) == 0
 
 

@@ -85,7 +85,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     scale_inputs : bool or "auto", default="auto"
         Whether columns of X are divided by their standard deviations, and values farther than the range of the training
         values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
+        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
+        where the rate is given.
     feature_map : "auto", None, int, object or transformer, default="auto"
         As in ``OperatorKernelRegressor``.
     solver : str, default="auto"

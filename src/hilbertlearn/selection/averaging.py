@@ -22,7 +22,8 @@ import numpy as np
 from .. import kernels
 
 _SHARPNESS = 0.2  # c: a Gaussian likelihood has 0.5, but errors of the same samples decide which setting is the best
-MANY = 200  # samples up to which settings are averaged over a fixed grid, and from which c grows in proportion to n
+_GROWTH = 50  # samples from which c grows in proportion to n
+MANY = 200  # samples up to which a fixed grid is averaged
 _LITTLE_NOISE, _NOISE_PENALTY = 0.03, 0.5  # variance of noise over that of the function; of squared decades below that
 _HIGH_RATE, _RATE_PENALTY = 1 / 16, 0.5  # relative to the median rule; of each factor of 4 above that
 _UNSCALED_PENALTY = 2.0  # of inputs that are not standardised: their units are often an accident
@@ -43,7 +44,7 @@ class Candidate:
 
 def sharpness(n) -> float:
     """The number by which a difference in log mean squared error counts, for n samples."""
-    return _SHARPNESS * n * max(1.0, n / MANY)
+    return _SHARPNESS * n * max(1.0, n / _GROWTH)
 
 
 def alpha_log_weights(alphas, log_losses, n, largest):

@@ -96,15 +96,18 @@ def error_curve(
     if data is not training or weights is not None:
         fitted, factors = training, None
     alphas, largest = np.asarray(alphas)[list(results)], training.alphas()[-1]
-    n_effective = data.weights.sum() ** 2 / (data.weights**2).sum()
+    n_effective, best = data.weights.sum() ** 2 / (data.weights**2).sum(), best_index(errors)
+    log_weights = alpha_log_weights(alphas, log_losses, n_effective, largest)
+    if training.depends_on_alpha:  # the ratio of a graph's penalty to alpha has no middle value
+        log_weights = np.where(np.arange(len(alphas)) == best, 0.0, -np.inf)
     return ErrorCurve(
         training=fitted,
         total_weight=float(data.weights.sum()),
         alphas=alphas,
         errors=errors,
         standard_errors=standard_errors,
-        best=best_index(errors),
-        log_weights=alpha_log_weights(alphas, log_losses, n_effective, largest),
+        best=best,
+        log_weights=log_weights,
         largest=float(largest),
         seconds=time.perf_counter() - begun,
         factors=factors,

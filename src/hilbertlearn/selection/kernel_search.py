@@ -85,7 +85,7 @@ def _candidate_scalings(samples: Samples) -> list[tuple[kernels.InputScaling | N
     settings = [kernels.scalar_kernel(kernel) for terms in pairs for kernel, _ in terms]
     if not recipe.scale_inputs or not kernels.can_scale(settings, samples.X):
         return [(None, 0.0)]
-    if is_auto and (scipy.sparse.issparse(samples.X) or not is_open(samples)):
+    if is_auto and (scipy.sparse.issparse(samples.X) or samples.graph is not None or not is_open(samples)):
         return [(None, 0.0)]
     scaling = kernels.InputScaling.from_samples(samples.X, samples.input_weights)
     unscaled = (None, unscaled_log_weight(scaling.unit_ratio))
@@ -114,7 +114,7 @@ def search_kernels(
     trials: tuple[Trial, ...] = ()
     candidates = _all_rates(families) if around is None else around.neighbours
     is_wide = len(candidates) > len(_NEAR)
-    if n <= MANY and middle is None:  # what is averaged must not depend on errors
+    if n <= MANY and middle is None and samples.graph is None:  # what is averaged must not depend on errors
         is_wide, candidates = False, _fixed_rates(families)
     for number in _subsample_sizes(n, is_wide, len(candidates)):
         rows = draw_subsample(samples, number)
@@ -183,7 +183,8 @@ def search_operators(
 def _fixed_rates(families) -> list[tuple[int, float]]:
     """(index of the family, rate) of kernels that are all evaluated: of the first family all rates, of others half."""
 
-    rates = [(RATES[1::2] if i else RATES) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
+    grid = RATES[0] * _STEP ** np.arange(len(RATES) + _BEYOND)
+    rates = [(grid[1::2] if i else grid) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
     return [(i, rate) for i, chosen in enumerate(rates) for rate in chosen]
 
 

@@ -229,8 +229,8 @@ def _search_again(draft: Draft, samples: Samples) -> Draft:
 def average_evaluated_kernels(draft: Draft) -> Draft:
     """Average the evaluated kernels, where the samples cannot tell which one is the best."""
     result = draft.result
-    if result is None or len(result.kernels) > 1 or n_rounds(draft.surrogate):
-        return draft
+    if result is None or len(result.kernels) > 1 or n_rounds(draft.surrogate) or draft.samples.graph is not None:
+        return draft  # of a graph, a few labelled samples tell little, and the median rule is a good guess
     if kernels.is_operator_valued(result.kernels[0].kernel) or draft.surrogate.recipe.params:
         return draft
     averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)

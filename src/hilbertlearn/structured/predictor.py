@@ -109,7 +109,8 @@ class StructuredPredictor(BatchMachine):
     scale_inputs : bool or "auto", default="auto"
         Whether columns of X are divided by their standard deviations, and values farther than the range of the training
         values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected, and is False for sparse X and where it is given.
+        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
+        where the rate is given.
     graph : (n, n) weights, networkx graph, ``kernels.Affinity`` or None, default=None
         Graph of the penalty over all samples, as in ``OperatorKernelRegressor``.
     manifold : float, default=0.0
