@@ -30,7 +30,7 @@ from .kernel_search import (
 )
 from .learnt_kernel import n_rounds, relearn
 from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
-from .outlier_screening import replace_outlying_points, screening_weights
+from .outlier_screening import replace_outlying_points, screening_weights, vertex_alpha
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
 
@@ -205,7 +205,8 @@ def screen_outliers(draft: Draft) -> Draft:
     if search_samples.is_subsampled or samples.graph is not None:
         return draft
     training = build(draft.surrogate.with_kernel(draft.result.setting), draft.result.kernels)
-    model = training, draft.weights, draft.result.curve.penalty
+    curve = draft.result.curve  # the mean alpha is too smooth for steps, whose residuals would be far from others
+    model = training, draft.weights, vertex_alpha(curve) * curve.total_weight
     if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
         factors = samples.expand_duplicates(screening_weights(*model))
         return _search_again(draft, samples.screen(factors)) if (factors < 1).any() else draft
