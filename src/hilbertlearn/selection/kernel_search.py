@@ -64,13 +64,15 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     recipe = samples.recipe
     families: list[tuple[Any, kernels.KernelFamily]] = []
     candidates = recipe.kernel_candidates or [recipe.pairs[0][0]]
-    for scaling in _candidate_scalings(samples):
+    scalings = _candidate_scalings(samples)
+    for scaling in scalings:
         for kernel in candidates:
             pairs = samples.with_kernel(kernel).recipe.pairs
             inputs = (samples.X, samples.input_weights, recipe.center, scaling)
             family = kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs)
-            if scaling is not None or not families or family.is_searched or len(candidates) == 1:
-                families.append((kernel, family))  # of linear functions, scaled inputs are enough
+            is_second = scaling is not scalings[0] and len(candidates) > 1
+            if family.is_searched or not is_second:  # of linear functions, scaled inputs are enough
+                families.append((kernel, family))
     return families
 
 
