@@ -67,7 +67,9 @@ def _cell_widths(points):
 
 
 def mean_alpha(alphas, log_weights) -> float:
-    """Weighted geometric mean of alphas."""
+    """Weighted geometric mean of alphas; a given one stays as it is."""
+    if len(alphas) == 1:
+        return float(alphas[0])
     weights = np.exp(log_weights - logsumexp(log_weights))
     return float(np.exp(weights @ np.log(alphas)))
 

@@ -229,7 +229,9 @@ def average_evaluated_kernels(draft: Draft) -> Draft:
     result = draft.result
     if result is None or len(result.kernels) > 1 or n_rounds(draft.surrogate):
         return draft
-    if kernels.is_operator_valued(result.kernels[0].kernel) or draft.surrogate.recipe.params:
+    settings = [candidate.setting for candidate in result.candidates]
+    has_operators = any(kernels.is_operator_valued(one) or kernels.provides_operator(one) for one in settings)
+    if has_operators or draft.surrogate.recipe.params:
         return draft
     averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)
     if averaged is result:
