@@ -14,7 +14,7 @@ def X():
     return np.random.default_rng(0).normal(size=(30, 4)) * [1.0, 100.0, 1e-3, 5.0] + [0.0, 3.0, 1.0, -2.0]
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "matern32", "matern12", "laplacian", "linear"])
+@pytest.mark.parametrize("kernel", ["rbf", "matern32", "matern12", "laplacian", "linear", "poly"])
 def test_a_scaled_kernel_is_the_kernel_of_standardised_inputs(X, kernel):
     scaled = InputKernel.from_settings(kernel, "median", None, X, centred=True, scaling=InputScaling.from_samples(X))
     Z = StandardScaler().fit_transform(X)

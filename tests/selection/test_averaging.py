@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.averages import alpha_by_refits
 from numpy.testing import assert_allclose
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,35 +25,13 @@ from hilbertlearn.selection.averaging import (
 )
 
 
-def loo_errors(K, y, alphas):
-    """Mean squared leave-one-out errors, each model refitted, with alpha n and the mean of the other samples."""
-    n, errors = len(y), []
-    for alpha in alphas:
-        squares = []
-        for i in range(n):
-            others = np.delete(np.arange(n), i)
-            mean = y[others].mean()
-            C = np.linalg.solve(K[np.ix_(others, others)] + alpha * n * np.eye(n - 1), y[others] - mean)
-            squares.append((y[i] - mean - K[i, others] @ C) ** 2)
-        errors.append(np.mean(squares))
-    return np.array(errors)
-
-
 def test_alpha_is_the_weighted_mean_of_refits():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(25, 1))
     y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=25)
     model = OperatorKernelRegressor(kernel="rbf", gamma=5.0).fit(X, y)
-    table = model.search_results_
-    alphas = np.unique(table["alpha"])
-    errors = loo_errors(np.exp(-5.0 * (X - X.T) ** 2), y, alphas)
-    logs = np.log10(alphas)
-    edges = np.concatenate([logs[:1], (logs[1:] + logs[:-1]) / 2, logs[-1:]])
-    log_weights = (
-        -0.2 * 25 * np.log(errors) - 0.5 * np.maximum(np.log10(0.03 / 25) - logs, 0) ** 2 + np.log(np.diff(edges))
-    )
-    weights = np.exp(log_weights - log_weights.max())
-    assert_allclose(np.log(model.alpha_), weights @ np.log(alphas) / weights.sum(), rtol=1e-8)
+    alphas = np.unique(model.search_results_["alpha"])
+    assert_allclose(np.log(model.alpha_), np.log(alpha_by_refits(rbf_kernel(X, gamma=5.0), y, alphas)), rtol=1e-8)
 
 
 def test_shares_are_normalised_weights_above_a_threshold():

@@ -23,7 +23,7 @@ def same_draws():
 
 def test_outputs_count_by_their_own_variance():
     model, scaled = (OperatorKernelRegressor("rbf").fit(X, Y * scale) for scale in (1.0, np.array([1000.0, 1e-3])))
-    assert model.gamma_ == scaled.gamma_ and model.alpha_ == scaled.alpha_
+    assert model.gamma_ == scaled.gamma_ and model.alpha_ == pytest.approx(scaled.alpha_, rel=1e-9)
     assert_allclose(scaled.predict(NEW), model.predict(NEW) * [1000.0, 1e-3], rtol=1e-6)
 
 
@@ -72,8 +72,23 @@ def test_relative_errors_by_hand(gaps):
         mean = np.average(data.Y[seen, j], weights=weights[seen])
         spread[j] = np.sqrt(np.average((data.Y[seen, j] - mean) ** 2, weights=weights[seen]))
         roots[j] = np.sqrt(np.average(residuals[seen, j] ** 2, weights=weights[seen]))
-    error, _ = Criterion().evaluate(data, residuals)
-    assert error == pytest.approx(np.mean(roots / spread), rel=1e-12)
+    evaluation = Criterion().evaluate(data, residuals)
+    assert evaluation.error == pytest.approx(np.mean(roots / spread), rel=1e-12)
+    if not gaps:
+        expected = 2 * np.log(np.mean(roots / spread)) / np.mean(np.corrcoef(T, rowvar=False) ** 2)
+        assert evaluation.log_loss == pytest.approx(expected, rel=1e-12)
+
+
+def test_outputs_count_by_their_number_unless_they_are_copies():
+    residuals = rng.normal(size=(60, 1))
+    mean_square = np.log(np.mean(residuals**2) / Y[:, 0].var())
+    for n_outputs in (2, 5):
+        copies = read(OperatorKernelRegressor(), X, np.repeat(Y[:, :1], n_outputs, axis=1))
+        evaluation = Criterion().evaluate(copies, np.repeat(residuals, n_outputs, axis=1))
+        assert evaluation.log_loss == pytest.approx(mean_square)
+    signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]] * 15, dtype=float)  # not correlated
+    evaluation = Criterion().evaluate(read(OperatorKernelRegressor(), X, signs), np.repeat(residuals, 2, axis=1))
+    assert evaluation.log_loss == pytest.approx(2 * np.log(np.mean(residuals**2)))
 
 
 def test_the_standard_error_is_that_of_repeated_draws():
@@ -86,8 +101,11 @@ def test_the_standard_error_is_that_of_repeated_draws():
 def test_one_output_has_squared_errors_and_a_loss_its_own():
     data, residuals = read(OperatorKernelRegressor(), X, Y[:, :1]), rng.normal(size=(60, 1))
     squares = residuals[:, 0] ** 2
-    assert Criterion().evaluate(data, residuals) == pytest.approx((squares.mean(), squares.std() / np.sqrt(60)))
+    expected = squares.mean(), squares.std() / np.sqrt(60), np.log(squares.mean())
+    assert Criterion().evaluate(data, residuals) == pytest.approx(expected)
     r = np.abs(residuals[:, 0])
     huber = np.where(r < 0.5, r**2 / 2, 0.5 * r - 0.125)
     assert Criterion(losses.Huber(0.5)).evaluate(data, residuals)[0] == pytest.approx(2 * huber.mean())
-    assert NormCriterion().evaluate(data, residuals)[0] == pytest.approx(r.mean())
+    assert Criterion(losses.Huber(0.5)).evaluate(data, residuals).log_loss == pytest.approx(np.log(2 * huber.mean()))
+    norm = NormCriterion().evaluate(data, residuals)
+    assert (norm.error, norm.log_loss) == pytest.approx((r.mean(), 2 * np.log(r.mean())))

@@ -1,4 +1,4 @@
-"""gamma="auto" and kernel="auto": the settings with the smallest leave-one-out error."""
+"""gamma="auto" and kernel="auto": errors of kernels, the best of many samples, and averages of few."""
 
 import re
 import signal
@@ -8,7 +8,9 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.averages import alpha_by_refits, log_loss_of_residuals, loo_residuals_by_refits
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -31,56 +33,108 @@ def same_draws():
 
 def left_out_error(K, alpha, Y=Y):
     """Mean over outputs of relative root errors, by n refits with alpha n held fixed."""
-    n, residuals = len(K), np.empty_like(Y)
-    for i in range(n):
-        rest = np.delete(np.arange(n), i)
-        mean = Y[rest].mean(axis=0)
-        C = np.linalg.solve(K[np.ix_(rest, rest)] + alpha * n * np.eye(n - 1), Y[rest] - mean)
-        residuals[i] = Y[i] - mean - K[i, rest] @ C
-    return np.mean(np.sqrt(np.mean(residuals**2, axis=0)) / Y.std(axis=0))
+    return np.mean(np.sqrt(np.mean(loo_residuals_by_refits(K, Y, alpha) ** 2, axis=0)) / Y.std(axis=0))
+
+
+def many_samples(n=220):
+    """More samples than kernels are averaged over a fixed grid for, in which the best kernel is clear."""
+    r = np.random.default_rng(1)
+    inputs = r.normal(size=(n, 3))
+    outputs = np.column_stack([np.sin(3 * inputs[:, 0]) * inputs[:, 1], 100 * np.cos(inputs[:, 2])])
+    return inputs, outputs + 0.05 * r.normal(size=(n, 2))
 
 
 def test_the_table_holds_errors_of_refits():
-    model = OperatorKernelRegressor("rbf").fit(X, Y)
+    model = OperatorKernelRegressor("rbf", scale_inputs=False).fit(X, Y)
     table = model.search_results_
     columns = {"kernel", "gamma", "alpha", "error", "standard_error", "seconds", "n_samples", "method"}
     assert set(table) == columns and set(table["method"]) == {"leave-one-out"}
     lengths = {len(column) for column in table.values()}
     assert len(lengths) == 1 and lengths.pop() > 50
-    for i in rng.choice(np.flatnonzero(table["alpha"] > 1e-6), 5, replace=False):
-        K = rbf_kernel(X, gamma=table["gamma"][i])
-        assert table["error"][i] == pytest.approx(left_out_error(K, table["alpha"][i]), rel=1e-6)
+    for i in rng.choice(np.flatnonzero(table["alpha"] > 1e-6), 8, replace=False):
+        gram = table["kernel"][i](X, X) if table["kernel"][i] != "rbf" else rbf_kernel(X, gamma=table["gamma"][i])
+        assert table["error"][i] == pytest.approx(left_out_error(gram, table["alpha"][i]), rel=1e-6)
     assert (table["standard_error"] >= 0).all() and (table["seconds"] > 0).all() and (table["n_samples"] == 60).all()
 
 
-def test_the_selected_setting_has_the_smallest_error_of_the_table():
-    model = OperatorKernelRegressor().fit(X, Y)
+def log_weight_by_hand(K, alphas, rate):
+    """Logarithm of the weight of a kernel whose rate is a multiple of the median rule's."""
+    n, logs = len(K), np.log10(alphas)
+    log_losses = [log_loss_of_residuals(loo_residuals_by_refits(K, Y, alpha), Y) for alpha in alphas]
+    edges = np.concatenate([logs[:1], (logs[1:] + logs[:-1]) / 2, logs[-1:]])
+    little_noise = np.maximum(np.log10(0.03 / n) - logs, 0)
+    weights = -0.2 * n * np.array(log_losses) - 0.5 * little_noise**2 + np.log(np.diff(edges))
+    return logsumexp(weights) - 0.5 * max(0, np.log(16 * rate) / np.log(4))
+
+
+def test_few_samples_average_a_fixed_grid_by_the_errors_of_refits():
+    """Each rate of the grid has its weight, and the weights are those of the kernel of the model."""
+    model = OperatorKernelRegressor("laplacian", scale_inputs=False).fit(X, Y)
+    table, median = model.search_results_, OperatorKernelRegressor("laplacian", gamma="median").fit(X, Y).gamma_
+    rates = 2.0 ** np.arange(-10, 5, 2)
+    single = table["kernel"] == "laplacian"
+    assert_allclose(np.unique(table["gamma"][single].astype(float)), median * rates)
+    alphas = np.unique(table["alpha"][single])
+    assert len(alphas) == 25 and single.sum() == 25 * len(rates)
+    grams = [laplacian_kernel(X, gamma=median * rate) for rate in rates]
+    log_weights = np.array([log_weight_by_hand(K, alphas, rate) for K, rate in zip(grams, rates)])
+    shares = np.exp(log_weights - logsumexp(log_weights))
+    shares = np.maximum(shares - 0.02, 0)
+    shares /= shares.sum()
+    used = np.flatnonzero(shares)
+    assert len(used) > 1
+    assert_allclose(model.gamma_, median * rates[used])
+    assert_allclose(model.kernel_.shares, shares[used], rtol=1e-6)
+    K = sum(share * gram for share, gram in zip(shares, grams))
+    assert_allclose(model.kernel_(X, X), K, atol=1e-8)
+    assert model.alpha_ == pytest.approx(alpha_by_refits(K, Y, alphas), rel=1e-6)
+
+
+def test_an_average_is_as_good_as_its_best_kernel():
+    """By refits on samples of the same kind, over the whole grid of rates and alphas."""
+    model = OperatorKernelRegressor("laplacian", scale_inputs=False).fit(X, Y)
+    averaged = left_out_error(model.kernel_(X, X), model.alpha_)
+    assert averaged <= model.search_results_["error"].min() * 1.02
+
+
+def test_the_selected_setting_of_many_samples_is_near_the_smallest_error_of_the_table():
+    inputs, outputs = many_samples(450)
+    model = OperatorKernelRegressor(scale_inputs=False).fit(inputs, outputs)
     table = model.search_results_
-    assert set(table["kernel"]) == {"rbf", "matern32", "matern12", "laplacian", "linear"}
+    names = {str(kernel) for kernel in table["kernel"] if isinstance(kernel, str)}
+    assert names == {"rbf", "matern32", "matern12", "laplacian", "linear"}
     best = np.argmin(table["error"])
-    assert table["error"][best] <= table["error"].min()
-    assert model.kernel_ in set(table["kernel"][table["error"] <= table["error"].min() * (1 + 2e-4)])
-    used = (table["kernel"] == model.kernel_) & (table["alpha"] == model.alpha_)
-    used &= np.array([gamma == model.gamma_ for gamma in table["gamma"]])
-    assert used.any() and table["error"][used].min() <= table["error"].min() * (1 + 2e-4)
+    assert table["kernel"][best] == model.kernel_ == "rbf" and table["gamma"][best] == model.gamma_
+    assert 0.5 < model.alpha_ / table["alpha"][best] < 2
+    residuals = model.loo_residuals()
+    error = np.mean(np.sqrt(np.mean(residuals**2, axis=0)) / outputs.std(axis=0))
+    assert error <= table["error"].min() * 1.01
 
 
 def test_a_grid_by_hand_does_no_better():
-    """Over the whole grid of rates and alphas, by refits: what was chosen is within the ties of its best."""
-    model = OperatorKernelRegressor("laplacian").fit(X, Y)
-    chosen = left_out_error(laplacian_kernel(X, gamma=model.gamma_), model.alpha_)
-    median = OperatorKernelRegressor("laplacian", gamma="median").fit(X, Y)
-    assert chosen <= left_out_error(laplacian_kernel(X, gamma=median.gamma_), median.alpha_) * (1 + 1e-3)
+    """Over the whole grid of rates and alphas, by refits."""
+    inputs, outputs = many_samples()
+    model = OperatorKernelRegressor("laplacian", scale_inputs=False).fit(inputs, outputs)
+    selected = left_out_error(model.kernel_(inputs, inputs), model.alpha_, outputs)
+    median = OperatorKernelRegressor("laplacian", gamma="median").fit(inputs, outputs)
     for rate in 2.0 ** np.arange(-10, 5, 2):
-        K = laplacian_kernel(X, gamma=median.gamma_ * rate)
-        assert chosen <= min(left_out_error(K, alpha) for alpha in np.geomspace(1e-8, 1, 9)) * (1 + 1e-3)
+        K = laplacian_kernel(inputs, gamma=median.gamma_ * rate)
+        errors = [left_out_error(K, alpha, outputs) for alpha in np.geomspace(1e-8, 1e-2, 7)]
+        assert selected <= min(errors) * 1.002
 
 
 def test_an_alpha_that_is_given_stays():
-    model = OperatorKernelRegressor("rbf", alpha=1e-3).fit(X, Y)
-    assert model.alpha_ == 1e-3 and set(model.search_results_["alpha"]) == {1e-3}
-    errors = {rate: left_out_error(rbf_kernel(X, gamma=rate), 1e-3) for rate in model.search_results_["gamma"]}
-    assert errors[model.gamma_] <= min(errors.values()) * (1 + 2e-4)
+    """Kernels are then compared, and added, as they are."""
+    model = OperatorKernelRegressor("rbf", alpha=1e-3, scale_inputs=False).fit(X, Y)
+    table = model.search_results_
+    assert model.alpha_ == 1e-3 and set(table["alpha"]) == {1e-3}
+    single = table["kernel"] == "rbf"
+    rates = table["gamma"][single].astype(float)
+    errors = np.array([left_out_error(rbf_kernel(X, gamma=rate), 1e-3) for rate in rates])
+    assert_allclose(table["error"][single].astype(float), errors, rtol=1e-6)
+    best = rates[np.argmin(errors)]
+    assert best in model.gamma_ and model.gamma_[np.argmax(model.kernel_.shares)] <= best
+    assert model.kernel_.weights == model.kernel_.shares
 
 
 def test_a_gamma_that_is_given_is_the_gaussian_kernels():
@@ -98,28 +152,50 @@ def test_the_median_rule_is_far_off_where_few_directions_count():
     new = rng.normal(size=(200, 80))
     truth = new @ np.linalg.lstsq(wide, linear, rcond=None)[0]
     assert chosen.score(new, truth) > by_rule.score(new, truth) + 0.1
-    assert chosen.gamma_ < by_rule.gamma_ / 16
+    assert max(chosen.gamma_) < by_rule.gamma_ / 16
 
 
 def test_ties_go_to_the_smoother_model():
-    flat = np.zeros((30, 1)) + 1.0
+    inputs, _ = many_samples()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # at the edge of the grid, but no better there than elsewhere
-        model = OperatorKernelRegressor("rbf").fit(X[:30], flat)
-    assert model.gamma_ == min(model.search_results_["gamma"])
+        model = OperatorKernelRegressor("rbf", scale_inputs=False).fit(inputs, np.ones(len(inputs)))
+    single = model.search_results_["kernel"] == "rbf"
+    assert np.min(model.gamma_) == min(model.search_results_["gamma"][single])
 
 
-def test_the_end_of_the_grid_causes_a_warning():
-    """Of a linear function the flattest Gaussian kernel is the best, and flatter ones would be better."""
-    wide = 10 ** rng.normal(size=(90, 40))  # a few samples far out: the median distance says little
-    with pytest.warns(UserWarning, match="smoothest kernel that was tried.*kernel='linear'.*gamma as a number"):
-        OperatorKernelRegressor("rbf").fit(wide, wide @ rng.normal(size=40))
+def test_kernels_that_no_sample_tells_apart_have_the_shares_of_their_prior():
+    model = OperatorKernelRegressor("rbf", scale_inputs=False).fit(X, np.ones(60))
+    rates = 2.0 ** np.arange(-10, 5, 2)
+    prior = 0.5 ** (np.maximum(np.log(16 * rates) / np.log(4), 0) / np.log(2) / 2)
+    prior = prior / prior.sum() - 0.02
+    assert_allclose(model.kernel_.shares, prior / prior.sum(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "warns"), [(90, False), (210, True)])
+def test_the_end_of_the_grid_causes_a_warning(n, warns):
+    """Of a linear function the flattest Gaussian kernel is the best, and flatter ones would be better.
+
+    An average of few samples has no best rate.
+    """
+    wide = 10 ** rng.normal(size=(n, 40))  # a few samples far out: the median distance says little
+    model, y = OperatorKernelRegressor("rbf", scale_inputs=False), wide @ rng.normal(size=40)
+    if warns:
+        with pytest.warns(UserWarning, match="smoothest kernel that was tried.*kernel='linear'.*gamma as a number"):
+            model.fit(wide, y)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.fit(wide, y)
 
 
 def test_candidate_kernels():
     best = kernels.KernelSearch(["linear", kernels.Matern(2.5), "poly"])
     model = OperatorKernelRegressor(best).fit(X, Y)
-    assert {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]} == {"linear", "Matern", "poly"}
+    tried = {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]}
+    assert {name for name in tried if not name.startswith("average of ")} == {"linear", "Matern", "poly"}
+    assert any(isinstance(part, kernels.Matern) for part in model.kernel_.components)
+    assert any(part == "poly" for part in model.kernel_.components)
     with pytest.raises(ValueError, match=r"KernelSearch: kernels is empty"):
         OperatorKernelRegressor(kernels.KernelSearch([])).fit(X, Y)
     with pytest.raises(ValueError, match="unknown name 'gaussian'"):
@@ -143,10 +219,17 @@ def test_bandwidths_of_kernel_objects(kernel):
     curves, out = np.sin(6 * (t + phase)), np.cos(9 * (t + phase))
     model = FunctionalRegressor(kernel).fit(curves, out)
     assert len(set(map(str, model.search_results_["gamma"]))) > 5
-    name = kernel.rate_setting[0]
-    fixed = type(kernel)(**{**kernel.get_params(), name: model.gamma_})
-    same = FunctionalRegressor(fixed, alpha=model.alpha_).fit(curves, out)
-    assert_allclose(model.predict(curves[:5]), same.predict(curves[:5]), rtol=1e-8, atol=1e-8)
+    name, average = kernel.rate_setting[0], model.kernel_
+    parts = average.parts if isinstance(average, kernels.AverageKernel) else [average]
+    rates, weights = (model.gamma_, average.weights) if len(parts) > 1 else ([model.gamma_], [1.0])
+    K = 0.0
+    for rate, weight in zip(rates, weights, strict=True):
+        fixed = type(kernel)(**{**kernel.get_params(), name: rate})
+        same = FunctionalRegressor(fixed, alpha=model.alpha_).fit(curves, out)
+        K = K + weight * same.kernel_(same.X_fit_, same.X_fit_)
+    assert_allclose(average(model.X_fit_, model.X_fit_), K, rtol=1e-8, atol=1e-8)
+    if len(parts) == 1:
+        assert_allclose(model.predict(curves[:5]), same.predict(curves[:5]), rtol=1e-8, atol=1e-8)
     assert getattr(kernel, name) == "auto"  # settings stay as they were given
 
 
@@ -154,8 +237,10 @@ def test_curves_have_the_shapes_of_l2():
     t = np.linspace(0, 1, 15)
     curves = np.sin(6 * (t + rng.uniform(size=(30, 1))))[:, :, None]
     model = FunctionalRegressor().fit(curves, curves[:, :, 0])
-    assert isinstance(model.kernel_, kernels.L2)
-    assert {kernel.shape for kernel in model.search_results_["kernel"]} == {"rbf", "matern32", "matern12", "linear"}
+    used = model.kernel_.components if isinstance(model.kernel_, kernels.AverageKernel) else [model.kernel_]
+    tried = [kernel for kernel in model.search_results_["kernel"] if not isinstance(kernel, kernels.AverageKernel)]
+    assert all(isinstance(kernel, kernels.L2) for kernel in used)
+    assert {kernel.shape for kernel in tried} == {"rbf", "matern32", "matern12", "linear"}
     assert FunctionalRegressor(gamma="median").fit(curves, curves[:, :, 0]).kernel_ == "rbf"
 
 
@@ -163,16 +248,32 @@ def test_structured_outputs_and_sums():
     labels = (X[:, 0] > 0).astype(int)
     model = StructuredPredictor().fit(X, labels)
     assert np.mean(model.predict(X) == labels) > 0.9 and len(model.search_results_["error"])
-    both = OperatorKernelRegressor([("rbf", None), ("linear", None)]).fit(X, Y)
-    rates = [gamma[0] for gamma in both.search_results_["gamma"]]
+    both = OperatorKernelRegressor([("rbf", None), ("linear", None)], scale_inputs=False).fit(X, Y)
+    table = both.search_results_
+    rates = np.array([gamma[0] for gamma in table["gamma"]])
     assert len(set(rates)) > 5 and both.gamma_[1] is None and both.solver_ == "spectral"
     K = rbf_kernel(X, gamma=both.gamma_[0]) + (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
-    assert min(both.search_results_["error"]) == pytest.approx(left_out_error(K, both.alpha_), rel=1e-3)
+    best = np.argmin(table["error"])
+    assert table["error"][best] == pytest.approx(left_out_error(K, table["alpha"][best]), rel=1e-6)
+    assert both.alpha_ == pytest.approx(
+        alpha_by_refits(K, Y, np.unique(table["alpha"][rates == rates[best]])), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("scale_inputs", [True, False, "auto"])
+def test_candidates_without_a_rate_are_evaluated_once(scale_inputs):
+    """Whether inputs are scaled or not: a linear function of scaled inputs is one of the inputs."""
+    model = OperatorKernelRegressor(kernels.KernelSearch(["rbf", "linear"]), scale_inputs=scale_inputs).fit(X, Y)
+    table = model.search_results_
+    assert np.sum(table["kernel"] == "linear") == 25
+    assert np.sum(table["kernel"] == "rbf") == 25 * (8 if scale_inputs != "auto" else 12)
 
 
 def test_the_path_over_alpha_has_the_selected_kernel():
     path = RegularizationPathCV(OperatorKernelRegressor(), np.geomspace(1e-6, 1, 7)).fit(X, Y)
-    assert path.best_estimator_.kernel_ == OperatorKernelRegressor().fit(X, Y).kernel_
+    alone = OperatorKernelRegressor().fit(X, Y)
+    assert_allclose(path.best_estimator_.kernel_(NEW, X), alone.kernel_(NEW, X), rtol=1e-12)
+    assert path.best_estimator_.gamma_ == alone.gamma_
 
 
 def test_many_samples_are_searched_on_a_subsample():

@@ -15,9 +15,9 @@ ROUGH = np.tanh(2 * X) @ STEPS + 0.1 * rng.normal(size=(50, 40))
 
 
 def fixed(model, operator):
-    """The same model with that operator and everything else as it was chosen."""
-    given = {"gamma": model.gamma_, "alpha": model.alpha_} if model.gamma_ is not None else {"alpha": model.alpha_}
-    return FunctionalRegressor(model.kernel_, operator=operator, **given)
+    """The same model with that operator and everything else as it was selected."""
+    assert isinstance(model.kernel_, kernels.AverageKernel)  # with numbers for all settings
+    return FunctionalRegressor(model.kernel_, operator=operator, alpha=model.alpha_)
 
 
 @pytest.mark.parametrize(("y", "smooth"), [(SMOOTH, True), (ROUGH, False)])

@@ -344,7 +344,9 @@ def test_alpha_at_the_vertex_moves_with_the_errors():
 
     def best(errors, alphas=alphas):
         errors = np.asarray(errors)
-        return vertex_alpha(ErrorCurve(None, 1.0, alphas, errors, 0 * errors, int(np.argmin(errors)), 0.0))
+        fields = {"total_weight": 1.0, "log_weights": -errors, "largest": alphas[-1], "seconds": 0.0}
+        return vertex_alpha(ErrorCurve(None, alphas=alphas, errors=errors, standard_errors=0 * errors, **fields,
+                                       best=int(np.argmin(errors))))  # fmt: skip
 
     for vertex in (-1.3, 0.0, 0.24, 0.26):  # a parabola is met exactly, on each side of the middle of two alphas
         assert best((np.log10(alphas) - vertex) ** 2 + 1) == pytest.approx(10**vertex)

@@ -253,6 +253,8 @@ class InputKernel:
         kernel = kernel.resolve(X, weights) if hasattr(kernel, "resolve") else snapshot(kernel)
         has_origin = centred and isinstance(kernel, str) and kernel in _INNER_PRODUCT
         origin = _weighted_mean(X, weights) if has_origin else None
+        if has_origin and scaling is not None and not scipy.sparse.issparse(X):
+            X = X - origin  # scaled columns have means of any size, which "scale" would count as variance
         rate = resolve_gamma(kernel, gamma, X, weights)
         return cls(kernel, rate, None if params is None else dict(params), origin, scaling)
 

@@ -10,10 +10,12 @@ from .._utils.statistics import pointwise_median
 from ..leave_one_out import loo_residual_path
 from ..losses import Loss
 from ..training import Options, Training
+from .averaging import alpha_log_weights, mean_alpha
+from .error_curve import candidate_alphas
 from .folds import FoldSearch
 from .result import Selection
 from .surrogate import selection_subsample
-from .trials import Trial, best_index
+from .trials import Trial
 
 
 def select_alpha_by_output(selection: Selection, options: Options) -> Selection:
@@ -29,13 +31,17 @@ def select_alpha_by_output(selection: Selection, options: Options) -> Selection:
             "alpha_per_output=True requires the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
-    alphas, data, factors = training.alphas(), selection_subsample(training), selection.factors
+    alphas, largest = np.asarray(candidate_alphas(training, "auto")), training.alphas()[-1]
+    data, factors = selection_subsample(training), selection.factors
     if data is not training or factors is None:
         data, factors = data.factor_for_path(alphas)
     share = training.weights.sum() / data.weights.sum()
     path = loo_residual_path(data, alphas * share, factors)
     errors = np.array([data.weights @ np.nan_to_num(residuals) ** 2 for residuals in path])
-    by_output = np.array([alphas[best_index(column)] for column in errors.T])
+    n_effective = data.weights.sum() ** 2 / (data.weights**2).sum()
+    log_losses = np.log(np.maximum(errors, np.finfo(float).tiny)).T
+    log_weights = [alpha_log_weights(alphas, column, n_effective, largest) for column in log_losses]
+    by_output = np.array([mean_alpha(alphas, column) for column in log_weights])
     least = float(by_output.min())
     operator = np.diag(least / by_output)
     factors = None if selection.factors is None else selection.factors.with_operator(operator)

@@ -74,7 +74,9 @@ def log_sum(log_weights) -> float:
 
 
 def mean_alpha(alphas, log_weights) -> float:
-    """Weighted geometric mean of alphas."""
+    """Weighted geometric mean of alphas; a given one stays as it is."""
+    if len(alphas) == 1:
+        return float(alphas[0])
     weights = np.exp(log_weights - log_sum(log_weights))
     return float(np.exp(weights @ np.log(alphas)))
 

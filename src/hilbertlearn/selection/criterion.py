@@ -119,6 +119,7 @@ def _number_of_independent_outputs(Y) -> float:
 
     The participation ratio of the eigenvalues of their correlations. Missing entries count as means.
     """
+    Y = Y[:, np.isfinite(Y).any(axis=0)]
     deviations = np.nan_to_num(Y - np.nanmean(Y, axis=0))
     norms = row_norms(deviations.T)
     correlations = deviations[:, norms > 0] / norms[norms > 0]

@@ -66,14 +66,16 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     recipe = samples.recipe
     families: list[tuple[Any, kernels.KernelFamily]] = []
     candidates = recipe.kernel_candidates or [recipe.pairs[0][0]]
-    for scaling, log_weight in _candidate_scalings(samples):
+    for number, (scaling, log_weight) in enumerate(_candidate_scalings(samples)):
         for kernel in candidates:
             pairs = samples.with_kernel(kernel).recipe.pairs
             inputs = (samples.X, samples.input_weights, recipe.center, scaling)
             family = kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs)
             family = replace(family, log_weight=log_weight)
-            if scaling is not None or not families or family.is_searched or len(candidates) == 1:
-                families.append((kernel, family))  # of linear functions, scaled inputs are enough
+            if (
+                family.is_searched or not number or len(candidates) == 1
+            ):  # of linear functions, scaled inputs are enough
+                families.append((kernel, family))
     return families
 
 

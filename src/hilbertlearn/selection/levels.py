@@ -304,5 +304,8 @@ class _CouplingSearch:
         return min(better, key=lambda coupling: self.folds[coupling].least(), default=next(iter(self.folds)))
 
     def _is_better(self, folds: LevelFolds) -> bool:
-        gains = self.first.errors[self.first.best()] - folds.errors[folds.best()]
-        return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains))) if np.isfinite(gains).all() else False
+        first, errors = self.first.errors[self.first.best()], folds.errors[folds.best()]
+        if not np.isfinite([first, errors]).all():
+            return False
+        gains = first - errors
+        return bool(gains.mean() > gains.std(ddof=1) / np.sqrt(len(gains)))

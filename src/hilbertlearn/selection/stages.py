@@ -31,7 +31,7 @@ from .kernel_search import (
 )
 from .learnt_kernel import n_rounds, relearn
 from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
-from .outlier_screening import replace_outlying_points, screening_weights
+from .outlier_screening import replace_outlying_points, screening_weights, vertex_alpha
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
 
@@ -208,7 +208,8 @@ def screen_outliers(draft: Draft) -> Draft:
     if search_samples.is_subsampled or samples.graph is not None:
         return draft
     training = build(draft.surrogate.with_kernel(draft.result.setting), draft.result.kernels)
-    model = training, draft.weights, draft.result.curve.penalty
+    curve = draft.result.curve  # the mean alpha is too smooth for steps, whose residuals would be far from others
+    model = training, draft.weights, vertex_alpha(curve) * curve.total_weight
     if not setting.pointwise or samples.Y.shape[1] == 1:  # one output is all of a sample
         factors = samples.expand_duplicates(screening_weights(*model))
         return _search_again(draft, samples.screen(factors)) if (factors < 1).any() else draft
@@ -231,7 +232,9 @@ def average_evaluated_kernels(draft: Draft) -> Draft:
     result = draft.result
     if result is None or len(result.kernels) > 1 or n_rounds(draft.surrogate) or draft.samples.graph is not None:
         return draft  # of a graph, a few labelled samples tell little, and the median rule is a good guess
-    if kernels.is_operator_valued(result.kernels[0].kernel) or draft.surrogate.recipe.params:
+    settings = [candidate.setting for candidate in result.candidates]
+    has_operators = any(kernels.is_operator_valued(one) or kernels.provides_operator(one) for one in settings)
+    if has_operators or draft.surrogate.recipe.params:
         return draft
     averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)
     if averaged is result:

@@ -19,6 +19,7 @@ from ..spaces import FixedSpace, Space
 from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_grid, make_terms, resolve_schedule
 from ..training.moments import MOST_PATTERNS, MomentSolution, is_diagonal
 from .automatic import select
+from .averaging import MANY, alpha_log_weights, mean_alpha
 from .criterion import Criterion
 from .error_curve import coarse_to_fine
 from .feature_search import Approximation
@@ -136,13 +137,16 @@ class _EvaluationRows:
 
 
 def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=None, gamma=None):
-    """The alpha with the smallest leave-one-out error of some rows under the model of all rows, and the trials.
+    """The mean alpha by leave-one-out errors of some rows under the model of all rows, and the trials.
 
     kernel, gamma : recorded in the trials
     """
-    alphas = alpha_grid(problem.scale)
-    if problem.moments.n_rows == 1:  # there is no other row: the smoothest model
-        return float(alphas[-1]), ()
+    alphas, n_rows = alpha_grid(problem.scale), problem.moments.n_rows
+    largest = float(alphas[-1])
+    if n_rows <= MANY:
+        alphas = alphas[::2]
+    if n_rows == 1:  # there is no other row: the smoothest model
+        return largest, ()
     begun, total, rows = time.perf_counter(), problem.moments.total, rows.flush()
     evaluated: Any = _EvaluationRows(rows.Y, rows.weights, space)
     error = Criterion().evaluator(evaluated)
@@ -153,12 +157,15 @@ def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=N
             return list(map(error, path))
 
     results = coarse_to_fine(len(alphas), evaluate)
-    best = list(results)[best_index([evaluation.error for evaluation in results.values()])]
+    n_effective = n_rows * rows.weights.sum() ** 2 / (len(rows.weights) * (rows.weights**2).sum())
+    evaluated_alphas, log_losses = alphas[list(results)], np.array([one.log_loss for one in results.values()])
+    best_index([one.error for one in results.values()])  # raises an error where errors overflow
+    log_weights = alpha_log_weights(evaluated_alphas, log_losses, n_effective, largest)
     share, m = (time.perf_counter() - begun) / len(results), len(rows.Y)
     trials = tuple(
         Trial(kernel, gamma, float(alphas[i]), *errors[:2], share, m, "leave-one-out") for i, errors in results.items()
     )
-    return float(alphas[best]), trials
+    return mean_alpha(evaluated_alphas, log_weights), trials
 
 
 def n_patterns(samples: Samples) -> int:
