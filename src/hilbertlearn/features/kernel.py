@@ -34,6 +34,11 @@ class FeatureKernel:
         return self.inner.rate
 
     @property
+    def scaled_share(self) -> float:
+        """The share of the kernel that has scaled inputs."""
+        return self.inner.scaled_share
+
+    @property
     def n_components(self) -> int:
         """Number r of features."""
         return self.map.n_components

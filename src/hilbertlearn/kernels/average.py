@@ -9,8 +9,6 @@ import numpy as np
 from .gram import POSITIVE, InputKernel
 from .stationary import STATIONARY, BandwidthMixin, distances, metric_name, profile
 
-_NAMED = 3  # kernels that the representation names
-
 
 @dataclass(frozen=True)
 class AverageKernel:
@@ -72,11 +70,18 @@ class AverageKernel:
     def __call__(self, X, Z):
         return np.asarray(self.sum_of(_SharedDistances(X, None if Z is X else Z)), dtype=float)
 
+    @property
+    def scaled_share(self) -> float:
+        """The share of kernels of scaled inputs."""
+        return sum(share for share, part in zip(self.shares, self.parts, strict=True) if part.is_scaled)
+
     def __repr__(self):
-        largest = np.argsort(-np.array(self.shares), kind="stable")[:_NAMED]
-        names = [f"{self.shares[i]:.0%} {self.parts[i].name}" for i in largest]
-        n_others = len(self.parts) - len(names)
-        return f"average of {', '.join(names)}{f' and {n_others} others' if n_others else ''}"
+        shares: dict[str, float] = {}
+        for share, part in zip(self.shares, self.parts, strict=True):
+            name = part.kernel if isinstance(part.kernel, str) else type(part.kernel).__name__
+            shares[name] = shares.get(name, 0.0) + share
+        order = sorted(shares, key=lambda name: -shares[name])
+        return f"average of {', '.join(f'{shares[name]:.0%} {name}' for name in order)}"
 
 
 class _SharedDistances:

@@ -264,16 +264,14 @@ class InputKernel:
         return is_precomputed(self.kernel)
 
     @property
-    def name(self) -> str:
-        """The kernel in a few words."""
-        kernel = self.kernel if isinstance(self.kernel, str) else repr(self.kernel)
-        rate = "" if self.gamma is None else f" gamma {self.gamma:.2g}"
-        return f"{kernel}{rate}{' of scaled inputs' if self.is_scaled else ''}"
-
-    @property
     def is_scaled(self) -> bool:
         """Whether columns of the inputs are divided by different numbers."""
         return self.scaling is not None and not self.scaling.keeps_units
+
+    @property
+    def scaled_share(self) -> float:
+        """The share of an average that has scaled inputs; 0 or 1 for a single kernel."""
+        return getattr(self.kernel, "scaled_share", float(self.is_scaled))
 
     @property
     def rate(self):

@@ -27,6 +27,9 @@ from .state import RegressorState, State
 from .steps import FitResult, fitted_copy, path_results
 
 
+_ALL = 0.995  # share of an average that a summary calls all of it
+
+
 def learnt(name):
     """A public attribute that is read from the state of the fit."""
     return property(lambda self: self.machine_.form.round(_read(self, name)))
@@ -280,7 +283,10 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         items: SummaryItems = [("samples", n), ("coordinates", len(self.center_))]
         items += [("features", state.approximation)] if state.approximation is not None else []
         items += [("loss", self.loss_), ("alpha", self.alpha_), ("kernel", self.kernel_)]
-        items += [("gamma", self.gamma_)] if self.gamma_ is not None else []
+        is_average = any(isinstance(kernel.kernel, kernels.AverageKernel) for kernel in state.kernels)
+        items += [("gamma", self.gamma_)] if self.gamma_ is not None and not is_average else []
+        scaled = max((kernel.scaled_share for kernel in state.kernels), default=0.0)
+        items += [("scaled inputs", "yes" if scaled > _ALL else f"{scaled:.0%}")] if scaled > 0 else []
         if isinstance(state, State):
             items += [("support", f"{len(self.support_)} of {n} samples")]
             items += [(self._saturated_name, int(self.saturated_.sum()))]
@@ -301,10 +307,12 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
             return "\n".join([f"{name}: {texts['regressor']} on coordinates", *dates])
         features = f" on {texts['features']}" if "features" in texts else ""
         gamma = f", gamma {texts['gamma']}" if "gamma" in texts else ""
+        scaled = {None: "", "yes": ", scaled inputs"}.get(texts.get("scaled inputs"))
+        scaled = f", {texts['scaled inputs']} scaled inputs" if scaled is None else scaled
         lines = [
             f"{name}: {texts['samples']} samples, {texts['coordinates']} coordinates{features}",
             f"loss       {texts['loss']}",
-            f"alpha      {texts['alpha']}    kernel {texts['kernel']}{gamma}",
+            f"alpha      {texts['alpha']}    kernel {texts['kernel']}{gamma}{scaled}",
         ]
         if "support" in texts:
             screened = texts.get("screened as outliers")
