@@ -26,7 +26,6 @@ from .spec import Spec
 from .state import RegressorState, State
 from .steps import FitResult, fitted_copy, path_results
 
-
 _ALL = 0.995  # share of an average that a summary calls all of it
 
 

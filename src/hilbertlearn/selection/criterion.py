@@ -14,6 +14,7 @@ from ..losses import Loss
 from ..training import Samples
 
 _TINY = np.finfo(float).tiny
+_TRIMMED = 0.7  # share of the samples in a trimmed mean; a larger share of outliers is not meant to be resisted
 
 
 class Evaluation(NamedTuple):
@@ -38,8 +39,6 @@ class Criterion:
 
     loss: Loss | None = None
 
-    power = 1.0  # 2 where errors that are not relative are roots of mean squares
-
     def evaluate(self, data: Samples, residuals) -> Evaluation:
         """The error of residuals (n, d) of the samples `data`."""
         return self.evaluator(data)(residuals)
@@ -49,12 +48,19 @@ class Criterion:
         weights = data.weights / data.weights.sum()
         spread = self.spread(data)
         if spread is None:
-            least = 0.0 if self.loss is not None else data.space.error_resolution(len(data.weights))
-            return lambda residuals: _mean_error(self.errors(data, residuals), weights, self.power, least)
+            log_loss = self._log_loss_of(data, weights)
+            return lambda residuals: _mean_error(self.errors(data, residuals), residuals, weights, log_loss)
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
         number = _number_of_independent_outputs(data.Y)
         return lambda residuals: _relative_error(residuals, share, spread, number)
+
+    def _log_loss_of(self, data: Samples, weights):
+        """Function of errors (n,) and residuals (n, d): the logarithm whose differences weight settings."""
+        if self.loss is not None:
+            return lambda errors, residuals: _log_trimmed_mean(residuals, weights)
+        least = data.space.error_resolution(len(weights))
+        return lambda errors, residuals: math.log(max(weights @ errors + least, _TINY))
 
     def spread(self, data: Samples):
         """Standard deviations (d,) that errors of outputs are relative to; None where each sample has one error."""
@@ -72,7 +78,8 @@ class Criterion:
 class NormCriterion(Criterion):
     """Mean norm of residuals. Outliers change it little, and it needs no constants of a loss."""
 
-    power = 2.0
+    def _log_loss_of(self, data, weights):
+        return lambda errors, residuals: _log_trimmed_mean(residuals, weights)
 
     def spread(self, data):
         return None
@@ -81,15 +88,23 @@ class NormCriterion(Criterion):
         return row_norms(np.nan_to_num(residuals))
 
 
-def _mean_error(errors, weights, power, least) -> Evaluation:
-    """The mean of errors (n,).
-
-    power : 2 for roots of squares
-    least : mean error that the number of samples cannot tell from zero
-    """
+def _mean_error(errors, residuals, weights, log_loss) -> Evaluation:
+    """The mean of errors (n,)."""
     mean = weights @ errors
-    log_loss = power * math.log(max(mean + least, _TINY))
-    return Evaluation(float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2)), log_loss)
+    error = float(np.sqrt(weights**2 @ (errors - mean) ** 2))
+    return Evaluation(float(mean), error, log_loss(errors, residuals))
+
+
+def _log_trimmed_mean(residuals, weights) -> float:
+    """Logarithm of the mean square of the residuals (n, d) that are not among the largest.
+
+    The mean loss of contaminated samples differs little between settings, since outliers have most of it.
+    """
+    squares = row_norms(np.nan_to_num(residuals)) ** 2
+    order = np.argsort(squares)
+    mass = np.cumsum(weights[order])
+    kept = np.clip(_TRIMMED - (mass - weights[order]), 0.0, weights[order])
+    return math.log(max(float(kept @ squares[order]) / _TRIMMED, _TINY))
 
 
 def _relative_error(residuals, share, spread, number) -> Evaluation:

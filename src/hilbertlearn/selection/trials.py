@@ -35,7 +35,7 @@ def make_trials(training, alphas, errors, standard_errors, seconds, method) -> t
     if len(kernel) == 1:
         kernel, gamma = kernel[0], gamma[0]
     if isinstance(kernel, AverageKernel):  # beside names, in a column that can be sorted
-        kernel, gamma = str(kernel), None
+        kernel, gamma = str(kernel), None  # type: ignore[assignment]
     share, n = seconds / len(alphas), len(training.rows)
     rows = zip(alphas, errors, standard_errors, strict=True)
     return tuple(Trial(kernel, gamma, float(a), float(e), float(s), share, n, method) for a, e, s in rows)
