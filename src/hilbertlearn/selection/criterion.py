@@ -16,7 +16,7 @@ from ..training import Samples
 _TINY = np.finfo(float).tiny
 
 
-class Evaluation(NamedTuple):
+class ErrorEstimate(NamedTuple):
     """The error of a setting."""
 
     error: float
@@ -40,11 +40,11 @@ class Criterion:
 
     power = 1.0  # 2 where errors that are not relative are roots of mean squares
 
-    def evaluate(self, data: Samples, residuals) -> Evaluation:
+    def evaluate(self, data: Samples, residuals) -> ErrorEstimate:
         """The error of residuals (n, d) of the samples `data`."""
         return self.evaluator(data)(residuals)
 
-    def evaluator(self, data: Samples) -> Callable[[np.ndarray], Evaluation]:
+    def evaluator(self, data: Samples) -> Callable[[np.ndarray], ErrorEstimate]:
         """``evaluate`` as a function of residuals alone, for many residuals of the same samples."""
         weights = data.weights / data.weights.sum()
         spread = self.spread(data)
@@ -81,7 +81,7 @@ class NormCriterion(Criterion):
         return row_norms(np.nan_to_num(residuals))
 
 
-def _mean_error(errors, weights, power, least) -> Evaluation:
+def _mean_error(errors, weights, power, least) -> ErrorEstimate:
     """The mean of errors (n,).
 
     power : 2 for roots of squares
@@ -89,10 +89,10 @@ def _mean_error(errors, weights, power, least) -> Evaluation:
     """
     mean = weights @ errors
     log_loss = power * math.log(max(mean + least, _TINY))
-    return Evaluation(float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2)), log_loss)
+    return ErrorEstimate(float(mean), float(np.sqrt(weights**2 @ (errors - mean) ** 2)), log_loss)
 
 
-def _relative_error(residuals, share, spread, number) -> Evaluation:
+def _relative_error(residuals, share, spread, number) -> ErrorEstimate:
     """The mean over outputs of relative errors.
 
     share : (n, d) of each entry in its output
@@ -111,7 +111,7 @@ def _relative_error(residuals, share, spread, number) -> Evaluation:
     changes *= share
     rows = np.add.reduce(changes, axis=1) / changes.shape[1]
     error = float(np.add.reduce(roots / spread) / len(roots))
-    return Evaluation(error, math.sqrt(rows @ rows), 2 * number * math.log(max(error, _TINY)))
+    return ErrorEstimate(error, math.sqrt(rows @ rows), 2 * number * math.log(max(error, _TINY)))
 
 
 def _number_of_independent_outputs(Y) -> float:
