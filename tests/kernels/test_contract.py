@@ -57,8 +57,19 @@ class Case:
         return self.X[rows]
 
 
+AVERAGE = kernels.AverageKernel(
+    (
+        kernels.InputKernel("rbf", 0.7, scaling=kernels.InputScaling.from_samples(ROWS)),
+        kernels.InputKernel("laplacian", 0.4),
+        kernels.InputKernel(kernels.Matern(gamma=0.5)),
+        kernels.InputKernel("linear", origin=ROWS.mean(axis=0)),
+    ),
+    (0.5, 0.2, 0.25, 0.1),
+    (0.4, 0.2, 0.2, 0.2),
+)
 CASES = {
     "AdditiveKernel": Case(kernels.AdditiveKernel(), CURVES),
+    "AverageKernel": Case(AVERAGE, ROWS),
     "CategoricalKernel": Case(kernels.CategoricalKernel(), REGIONS),
     "CategoricalKernel, mean of columns": Case(kernels.CategoricalKernel(combine="mean"), FRAME[["region", "age"]]),
     "ChannelSum": Case(kernels.ChannelSum(), CURVES),
@@ -96,7 +107,11 @@ CASES = {
 with_cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 with_settings = pytest.mark.parametrize(
     "case",
-    [pytest.param(case, id=name) for name, case in CASES.items() if not isinstance(case.kernel, kernels.InputKernel)],
+    [
+        pytest.param(case, id=name)
+        for name, case in CASES.items()
+        if not isinstance(case.kernel, (kernels.InputKernel, kernels.AverageKernel))
+    ],
 )
 
 

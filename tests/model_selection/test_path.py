@@ -219,9 +219,14 @@ def test_best_estimator_is_the_fit_with_the_best_alpha():
 
 
 def test_default_path_is_that_of_automatic_alpha():
-    assert RegularizationPathCV().fit(X, Y).alpha_ == OperatorKernelRegressor().fit(X, Y).alpha_
-    weighted = RegularizationPathCV().fit(X, Y, WEIGHTS)
-    assert weighted.alpha_ == OperatorKernelRegressor().fit(X, Y, WEIGHTS).alpha_
+    """The path takes the best of the alphas of which "auto" takes a mean."""
+    for weights in (None, WEIGHTS):
+        path, automatic = RegularizationPathCV().fit(X, Y, weights), OperatorKernelRegressor().fit(X, Y, weights)
+        table = automatic.search_results_
+        tried = table["alpha"][[kernel is table["kernel"][-1] for kernel in table["kernel"]]]
+        assert_allclose(np.sort(tried), path.alphas_[::2])
+        assert path.best_estimator_.gamma_ == automatic.gamma_
+        assert 0.1 < path.alpha_ / automatic.alpha_ < 10
 
 
 def test_default_alphas_follow_the_scale_of_the_kernel():

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
 
 from hilbertlearn import OperatorKernelRegressor, RegularizationPathCV
-from hilbertlearn.selection.criterion import Evaluation, NormCriterion
+from hilbertlearn.selection.criterion import ErrorEstimate, NormCriterion
 from hilbertlearn.selection.error_curve import coarse_to_fine, error_curve
 
 N, D = 9, 3
@@ -101,7 +101,7 @@ def test_coarse_to_fine_finds_the_minimum_of_a_valley():
 
     def evaluate(indices):
         evaluated.extend(indices)
-        return [Evaluation((i - 13.0) ** 2, 0.0, 0.0) for i in indices]
+        return [ErrorEstimate((i - 13.0) ** 2, 0.0, 0.0) for i in indices]
 
     results = coarse_to_fine(40, evaluate)
     assert min(results, key=results.get) == 13 and list(results) == sorted(results)

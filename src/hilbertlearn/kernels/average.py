@@ -26,6 +26,23 @@ class AverageKernel:
         Their factors.
     shares : tuple of float
         The share of each kernel in the average: factors of kernels that are 1 on average.
+
+    References
+    ----------
+    - Yang (2003). Regression with multiple candidate models: selecting or mixing? Statistica Sinica 13.
+    - Gönen and Alpaydın (2011). Multiple kernel learning algorithms. Journal of Machine Learning Research 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hilbertlearn import OperatorKernelRegressor
+    >>> X = np.linspace(0, 1, 40)[:, None]
+    >>> model = OperatorKernelRegressor("rbf").fit(X, X[:, 0] > 0.5)
+    >>> len(model.kernel_.parts) == len(model.gamma_)
+    True
+    >>> again = OperatorKernelRegressor(model.kernel_, alpha=model.alpha_).fit(X, X[:, 0] > 0.5)
+    >>> bool(np.allclose(again.predict(X), model.predict(X)))
+    True
     """
 
     parts: tuple[InputKernel, ...]

@@ -50,7 +50,7 @@ def sharpness(n) -> float:
 def alpha_log_weights(alphas, log_losses, n, largest):
     """Logarithms of the weights (a,) of increasing alphas.
 
-    log_losses : (a,) see ``Evaluation``
+    log_losses : (a,) see ``ErrorEstimate``
     n : effective number of samples
     largest : end of the default grid, 10 times the scale of the kernel
     """

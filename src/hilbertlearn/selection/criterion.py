@@ -17,7 +17,7 @@ _TINY = np.finfo(float).tiny
 _TRIMMED = 0.7  # share of the samples in a trimmed mean; a larger share of outliers is not meant to be resisted
 
 
-class Evaluation(NamedTuple):
+class ErrorEstimate(NamedTuple):
     """The error of a setting."""
 
     error: float
@@ -39,11 +39,11 @@ class Criterion:
 
     loss: Loss | None = None
 
-    def evaluate(self, data: Samples, residuals) -> Evaluation:
+    def evaluate(self, data: Samples, residuals) -> ErrorEstimate:
         """The error of residuals (n, d) of the samples `data`."""
         return self.evaluator(data)(residuals)
 
-    def evaluator(self, data: Samples) -> Callable[[np.ndarray], Evaluation]:
+    def evaluator(self, data: Samples) -> Callable[[np.ndarray], ErrorEstimate]:
         """``evaluate`` as a function of residuals alone, for many residuals of the same samples."""
         weights = data.weights / data.weights.sum()
         spread = self.spread(data)
@@ -88,11 +88,11 @@ class NormCriterion(Criterion):
         return row_norms(np.nan_to_num(residuals))
 
 
-def _mean_error(errors, residuals, weights, log_loss) -> Evaluation:
+def _mean_error(errors, residuals, weights, log_loss) -> ErrorEstimate:
     """The mean of errors (n,)."""
     mean = weights @ errors
     error = float(np.sqrt(weights**2 @ (errors - mean) ** 2))
-    return Evaluation(float(mean), error, log_loss(errors, residuals))
+    return ErrorEstimate(float(mean), error, log_loss(errors, residuals))
 
 
 def _log_trimmed_mean(residuals, weights) -> float:
@@ -107,7 +107,7 @@ def _log_trimmed_mean(residuals, weights) -> float:
     return math.log(max(float(kept @ squares[order]) / _TRIMMED, _TINY))
 
 
-def _relative_error(residuals, share, spread, number) -> Evaluation:
+def _relative_error(residuals, share, spread, number) -> ErrorEstimate:
     """The mean over outputs of relative errors.
 
     share : (n, d) of each entry in its output
@@ -126,7 +126,7 @@ def _relative_error(residuals, share, spread, number) -> Evaluation:
     changes *= share
     rows = np.add.reduce(changes, axis=1) / changes.shape[1]
     error = float(np.add.reduce(roots / spread) / len(roots))
-    return Evaluation(error, math.sqrt(rows @ rows), 2 * number * math.log(max(error, _TINY)))
+    return ErrorEstimate(error, math.sqrt(rows @ rows), 2 * number * math.log(max(error, _TINY)))
 
 
 def _number_of_independent_outputs(Y) -> float:

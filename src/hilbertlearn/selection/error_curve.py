@@ -13,7 +13,7 @@ from ..core.terms import Factors
 from ..leave_one_out import loo_residual_path, loo_targets
 from ..training import Samples, Training
 from .averaging import MANY, alpha_log_weights, log_sum, mean_alpha
-from .criterion import Criterion, Evaluation
+from .criterion import Criterion, ErrorEstimate
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
 
@@ -39,6 +39,11 @@ class ErrorCurve:
     @property
     def error(self) -> float:
         return float(self.errors[self.best])
+
+    @property
+    def best_alpha(self) -> float:
+        """The alpha of the smallest error, the largest of those that are as good."""
+        return float(self.alphas[self.best])
 
     @property
     def alpha(self) -> float:
@@ -121,12 +126,12 @@ def candidate_alphas(training: Training, alpha) -> Sequence[float]:
     return training.alphas()[::2] if len(training.rows) <= MANY else training.alphas()
 
 
-def coarse_to_fine(number, evaluate: Callable) -> dict[int, Evaluation]:
+def coarse_to_fine(number, evaluate: Callable) -> dict[int, ErrorEstimate]:
     """Errors by index, of every fourth of so many ordered settings, then of those around the best.
 
     Of few settings all are evaluated.
 
-    evaluate : function of a sequence of indices that returns an ``Evaluation`` for each
+    evaluate : function of a sequence of indices that returns an ``ErrorEstimate`` for each
     """
     coarse = range(0, number, _COARSE) if number > _FEW else range(number)
     results = dict(zip(coarse, evaluate(coarse), strict=True))

@@ -49,7 +49,7 @@ def resolve_loss(training: Training, loss: Loss, alphas, options: Options, facto
     if data.closed_form and loss.symmetric and is_robust(loss):
         return _resolve_robust(data, loss, np.sort(alphas) * share)
     if data.closed_form:
-        alpha = error_curve(data, Criterion(), np.sort(alphas)).alpha if len(alphas) > 1 else alphas[0]
+        alpha = error_curve(data, Criterion(), np.sort(alphas)).best_alpha if len(alphas) > 1 else alphas[0]
         residuals = next(loo_residual_path(data, [alpha * share], factors if data is training else None))
     else:
         with warnings.catch_warnings():
@@ -74,7 +74,7 @@ def _resolve(setting: Loss, residuals, data: Samples) -> Loss:
 def _resolve_robust(training: Training, setting: Loss, alphas) -> Loss:
     """A loss with a bound, with numbers for all constants; of several alphas the best is used."""
     weights = initial_weights(training)
-    alpha = error_curve(training, NormCriterion(), alphas, weights).alpha if len(alphas) > 1 else alphas[0]
+    alpha = error_curve(training, NormCriterion(), alphas, weights).best_alpha if len(alphas) > 1 else alphas[0]
     loss, unit = setting, 1.0
     for _ in range(2):  # the second time in the unit of the first
         loss, weights, unit = reweight(training, setting, weights, alpha / unit * training.weights.sum())

@@ -157,14 +157,13 @@ def replace_outlying_points(training: Training, weights, penalty):
 def vertex_alpha(curve: ErrorCurve) -> float:
     """alpha at the vertex of the parabola through the smallest error and its neighbours: it moves with the errors."""
     middle = min(max(curve.best, 1), len(curve.alphas) - 2)
-    best = float(curve.alphas[curve.best])
     if middle < 1:  # fewer than three alphas
-        return best
+        return curve.best_alpha
     logs, errors = np.log(curve.alphas[middle - 1 : middle + 2]), curve.errors[middle - 1 : middle + 2]
     steps, slopes = np.diff(logs), np.diff(errors) / np.diff(logs)
     bend = slopes[1] - slopes[0]
     if not bend > 0:
-        return best
+        return curve.best_alpha
     vertex = (logs[0] + logs[1]) / 2 - slopes[0] * steps.sum() / 2 / bend
     return float(np.exp(np.clip(vertex, logs[0], logs[2])))
 

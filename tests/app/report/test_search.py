@@ -42,9 +42,7 @@ def test_settings_that_were_tried():
     best = table_.loc[table_["error"].idxmin()]
     view = chart(section, "Over alpha")["views"][0]
     mark = series(view, "chosen")
-    assert mark["x"][0] == pytest.approx(model.alpha_, rel=1e-5) and mark["y"][0] == pytest.approx(
-        best["error"], rel=1e-3
-    )
+    assert mark["x"][0] == pytest.approx(model.alpha_, rel=1e-5)  # a mean of the alphas that were tried: a line
     own = table_[(table_["kernel"] == best["kernel"]) & (table_["gamma"] == best["gamma"])].sort_values("alpha")
     name = next(one["name"] for one in view["series"] if one["name"].startswith(best["kernel"]))
     assert_close(series(view, name)["x"], own["alpha"])

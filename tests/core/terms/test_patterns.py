@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.averages import mean_alpha_by_hand
 from helpers.machines import prepare
 from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
@@ -208,14 +209,25 @@ def test_columns_without_gaps_are_those_of_complete_data():
     assert_allclose(partial.loo_residuals()[:, whole], complete.loo_residuals()[:, whole], atol=1e-12)
 
 
-def test_automatic_alpha_minimises_the_error_of_refits():
-    chosen = OperatorKernelRegressor(gamma=GAMMA, center=False).fit(X, GAPS).alpha_
+def test_automatic_alpha_is_the_weighted_mean_of_refits():
+    model = OperatorKernelRegressor(gamma=GAMMA, center=False).fit(X, GAPS)
     path = RegularizationPathCV(OperatorKernelRegressor(gamma=GAMMA, center=False)).fit(X, GAPS)
     labelled = MASK.any(axis=1)
     refits = [by_refits(K, None, GAPS, alpha * (N - 1), False, np.ones(N)) for alpha in path.alphas_]
     errors = np.array([np.nansum(residuals**2) for residuals in refits])
     assert_allclose(path.errors_, errors / labelled.sum(), rtol=1e-6)
-    assert chosen == path.alpha_ == path.alphas_[errors <= errors.min() * (1 + 1e-4)].max()
+    assert path.alpha_ == path.alphas_[errors <= errors.min() * (1 + 1e-4)].max()
+    spread = np.nanstd(GAPS, axis=0)
+    spread[spread == 0] = 1.0  # observed once
+    relative = [np.mean(np.sqrt(np.nanmean(r**2, axis=0)) / spread) for r in refits[::2]]
+    assert_allclose(np.sort(model.search_results_["alpha"]), path.alphas_[::2])
+    assert_allclose(model.search_results_["error"], relative, rtol=1e-6)
+    filled = np.nan_to_num(GAPS - np.nanmean(GAPS, axis=0))[labelled]
+    filled = filled[:, filled.any(axis=0)]
+    products = filled.T @ filled
+    number = 1 / np.mean(products**2 / np.outer(np.diag(products), np.diag(products)))
+    expected = mean_alpha_by_hand(path.alphas_[::2], 2 * number * np.log(relative), N - 1)
+    assert model.alpha_ == pytest.approx(expected, rel=1e-6)
     assert path.n_splits_ == labelled.sum()
 
 
