@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from .._utils.validation import warn
 from ..data.functions import has_points
 from ..machine.wrapping import can_fit_parts
 from .calibration import Calibration
+from .fold_settings import with_settings_of_folds
 from .output_form import OutputForm
 from .output_sets import OutputSets, refuse_candidates
 from .regions import Band, Box, Ellipsoid, Region
@@ -134,9 +135,13 @@ class FullFit:
         with settings.full_model_progress():
             if settings.method == "auto" and can_fit_parts(model):
                 return cls(model, fit_part=fit_with_parts(*arguments))
-            if method != "cv+" and data.groups is None:
-                return cls(model, machine=ClosedFormMachine.fit(*arguments))
-            return cls(fit_model(*arguments))
+            if method == "cv+" or data.groups is not None:
+                return cls(fit_model(*arguments))
+            machine = ClosedFormMachine.fit(*arguments)
+        if machine is None:
+            return cls(model)
+        models = with_settings_of_folds(machine.models, settings, data, model)
+        return cls(model, machine=replace(machine, models=models))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
@@ -17,6 +17,7 @@ from .._utils.fitting import weight_arguments
 from .._utils.progress import propagate_callbacks
 from ..machine import wrapping
 from ..machine.base import KernelMachine
+from ..machine.fold_settings import FoldedLeaveOneOut
 from ..model_selection import RegularizationPathCV
 from ..structured.output_scorer import OutputScorer
 
@@ -120,7 +121,7 @@ def is_robust(model) -> bool:
 class ClosedFormMachine:
     """A fitted kernel machine whose n leave-one-out models have a closed form, after transformers that learn nothing.
 
-    alpha n, kernel and operator of these models are those of all samples.
+    alpha n, kernel and operator of these models are those of all samples, or of ``with_settings_of_folds``.
     """
 
     machine: KernelMachine
@@ -157,9 +158,7 @@ class ClosedFormMachine:
 
     def pair_changes(self, block):
         """Change of these predictions, (b, n) flattened, when each sample of a block is left out too."""
-        changes = (
-            self.models.pairwise_residuals(np.arange(len(self.rows))[block]) - self.models.models.residuals
-        )  # (b, n, d)
+        changes = self.models.pairwise_residuals(np.arange(len(self.rows))[block]) - self.models.residuals  # (b, n, d)
         return self.machine.space_.decode_differences(changes.reshape(-1, changes.shape[-1]))
 
     @property
@@ -172,6 +171,36 @@ class ClosedFormMachine:
         X = X if self.transformers is None else self.transformers.transform(X)
         coordinates = self.models.coordinates_at(self.machine.machine_.check_inputs(X))  # (m, n, d)
         return self.machine.machine_.decode(coordinates.reshape(-1, coordinates.shape[-1]))
+
+
+def selects_settings(model) -> bool:
+    """Whether the kernel machine of a fitted model compared settings on its samples."""
+    machine, _ = unwrap(model)
+    return len(machine.search_results_["error"]) > 1
+
+
+def leave_one_out_by_fold(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
+    """Leave-one-out models of a machine, with settings that were selected without the fold of the sample left out.
+
+    None where the settings are not selected by a kernel machine, or its models have no closed form then.
+
+    estimator, model : before the fit, and fitted to all samples
+    fold : (n,) of the samples in use
+    task : the progress, one step a fold
+    """
+    machine = clone(estimator)
+    while isinstance(machine, Pipeline):
+        machine = machine.steps[-1][1]
+    if not isinstance(machine, KernelMachine):
+        return None
+    transformers = unwrap(model)[1]
+    X = X if transformers is None else transformers.transform(X)
+    parts = []
+    with task:
+        for part in wrapping.leave_one_out_by_fold(machine, X, y, _machine_weights(machine, sample_weight), fold):
+            parts.append(part)
+            task.step()
+    return FoldedLeaveOneOut(tuple(parts), fold) if len(parts) == fold.max() + 1 else None
 
 
 def leave_one_out_fit(model, X, y):
