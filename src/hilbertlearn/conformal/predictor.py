@@ -23,7 +23,7 @@ from ..data.frames import check_collected
 from ..vector import OperatorKernelRegressor
 from .links import LinkSets
 from .objects import ObjectSets
-from .output_sets import OutputSets
+from .output_sets import ALL_SAMPLES, FOLDS, GIVEN, OutputSets
 from .quantiles import QuantileSets
 from .regions import Band, Region
 from .rows import RowSets
@@ -35,6 +35,12 @@ STRATEGIES: dict[str, type[OutputSets]] = {
     "quantiles": QuantileSets,
     "objects": ObjectSets,
     "links": LinkSets,
+}
+
+_SELECTIONS = {
+    GIVEN: "given",
+    FOLDS: "selected without the calibration samples of each model",
+    ALL_SAMPLES: "selected with all samples, so that the guarantee is approximate",
 }
 
 
@@ -129,6 +135,11 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
         The fitted estimator behind ``predict``: fitted to all samples, for "split" to the training part.
     method_ : {"jackknife+", "cv+", "split"}
         The method in use.
+    method_reason_ : str
+        Why "auto" selected it, in words; "as given" for other values of ``method``.
+    selection_ : {"given", "folds", "all samples"}
+        How kernel, alpha and other settings of the models without some samples were selected: not at all; by each model
+        without its calibration samples; with all samples, so that the guarantee is approximate.
     closed_form_ : bool
         Whether leave-one-out models came from a closed form.
     n_calibration_ : int
@@ -227,6 +238,7 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
             settings, X, y, sample_weight, groups, candidates_per_query
         )
         self.estimator_, self.method_ = self.sets_.estimator, self.sets_.method
+        self.method_reason_, self.selection_ = self.sets_.reason, self.sets_.selection
         self.closed_form_, self.n_calibration_ = self.sets_.closed_form, self.sets_.n_calibration
         copy_feature_names(self.estimator_, self)
 
@@ -236,6 +248,8 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
         facts: SummaryItems = [
             ("level", self.sets_.calibration.level),
             ("method", f"{self.method_}{', in closed form' * self.closed_form_}"),
+            ("reason", self.method_reason_),
+            ("settings of its models", _SELECTIONS[self.selection_]),
             ("calibration size", self.n_calibration_),
         ]
         coverage = self.sets_.coverage

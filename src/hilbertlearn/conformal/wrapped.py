@@ -121,7 +121,7 @@ def is_robust(model) -> bool:
 class ClosedFormMachine:
     """A fitted kernel machine whose n leave-one-out models have a closed form, after transformers that learn nothing.
 
-    alpha n, kernel and operator of these models are those of all samples, or of ``with_settings_of_folds``.
+    alpha n, kernel and operator of these models are those of all samples, or selected in folds (``fold_settings``).
     """
 
     machine: KernelMachine
@@ -174,23 +174,21 @@ class ClosedFormMachine:
 
 
 def selects_settings(model) -> bool:
-    """Whether the kernel machine of a fitted model compared settings on its samples."""
-    machine, _ = unwrap(model)
-    return len(machine.search_results_["error"]) > 1
+    """Whether settings of a fitted kernel machine, perhaps in a pipeline or a search, were compared on its samples."""
+    machine = _last_step(model)
+    return not isinstance(machine, KernelMachine) or len(machine.search_results_["error"]) > 1
 
 
 def leave_one_out_by_fold(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
     """Leave-one-out models of a machine, with settings that were selected without the fold of the sample left out.
 
-    None where the settings are not selected by a kernel machine, or its models have no closed form then.
+    None where another object selects the settings, or models with such settings have no closed form.
 
     estimator, model : before the fit, and fitted to all samples
     fold : (n,) of the samples in use
     task : the progress, one step a fold
     """
-    machine = clone(estimator)
-    while isinstance(machine, Pipeline):
-        machine = machine.steps[-1][1]
+    machine = _last_step(clone(estimator))
     if not isinstance(machine, KernelMachine):
         return None
     transformers = unwrap(model)[1]
@@ -201,6 +199,31 @@ def leave_one_out_by_fold(estimator, model, X, y, sample_weight, fold, task) -> 
             parts.append(part)
             task.step()
     return FoldedLeaveOneOut(tuple(parts), fold) if len(parts) == fold.max() + 1 else None
+
+
+def _last_step(model):
+    """The last step of a pipeline, or of pipelines inside it; other models as they are."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def closed_form_obstacle(model, X, has_gaps) -> str:
+    """Why leave-one-out models of a model fitted to X have no closed form; "" if they have one.
+
+    has_gaps : whether some outputs are observed in part
+    """
+    machine, transformers = unwrap(model, sklearn_searches=True)
+    if not isinstance(machine, KernelMachine):
+        return f"{type(machine).__name__} has no leave-one-out models in closed form"
+    if not machine.loss_.quadratic:
+        return f"there is no closed form for loss={machine.loss_!r}"
+    if not machine.machine_.has_leave_one_out_models:
+        cause = "missing outputs and an operator that relates outputs" if has_gaps else "these settings"
+        return f"there is no closed form for {cause}"
+    if learn_from_inputs(machine, transformers, X):
+        return "a step of the pipeline learns from the inputs"
+    return ""
 
 
 def leave_one_out_fit(model, X, y):
