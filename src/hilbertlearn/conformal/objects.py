@@ -54,10 +54,7 @@ class ObjectSets(OutputSets):
         closed_form = parts is None and kind == OBJECTIVE and data.groups is None and machine.has_closed_form(data.X)
         if method == "auto":
             is_small = _is_small(data, candidates, lists)
-            method = "jackknife+" if closed_form and is_small else "cv+"
-            reason = CLOSED_FORM if closed_form else _obstacle(machine, kind, data)
-            if closed_form and not is_small:
-                reason = f"there are more than {_JACKKNIFE_UP_TO} samples, or many candidates"
+            method, reason = _automatic_method(machine, kind, data, closed_form, is_small)
         closed_form, selection = closed_form and method == "jackknife+", FOLDS
         models: ObjectModels
         if closed_form:
@@ -109,13 +106,17 @@ def _fit_parts(settings: ConformalSettings, method, data: ObjectData):
     return splits, fit_object_machines(settings.estimator, data, splits, **options)
 
 
-def _obstacle(machine: ObjectMachine, kind, data: ObjectData) -> str:
-    """Why there is no jackknife+ in closed form."""
+def _automatic_method(machine: ObjectMachine, kind, data: ObjectData, closed_form, is_small) -> tuple[str, str]:
+    """The method of "auto" that suits a fitted predictor, and the reason."""
+    if closed_form and is_small:
+        return "jackknife+", CLOSED_FORM
+    if closed_form:
+        return "cv+", f"there are more than {_JACKKNIFE_UP_TO} samples, or many candidates"
     if kind != OBJECTIVE:
-        return f"the score compares with the prediction of each model ({kind})"
+        return "cv+", f"there is no closed form for a score of the {kind} to the prediction of each model"
     if machine.rules.has_kernel_and_loss:
-        return "there is no closed form for an output kernel together with an output loss"
-    return closed_form_obstacle(machine.model, data.X, has_gaps=False)
+        return "cv+", "there is no closed form for an output kernel together with an output loss"
+    return "cv+", closed_form_obstacle(machine.model, data.X, has_gaps=False)
 
 
 def _is_small(data: ObjectData, candidates, lists) -> bool:

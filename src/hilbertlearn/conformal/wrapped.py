@@ -217,7 +217,7 @@ def closed_form_obstacle(model, X, has_gaps) -> str:
     if not isinstance(machine, KernelMachine):
         return f"{type(machine).__name__} has no leave-one-out models in closed form"
     if not machine.loss_.quadratic:
-        return f"there is no closed form for loss={machine.loss_!r}"
+        return f"there is no closed form for the loss {type(machine.loss_).__name__}"
     if not machine.machine_.has_leave_one_out_models:
         cause = "missing outputs and an operator that relates outputs" if has_gaps else "these settings"
         return f"there is no closed form for {cause}"
