@@ -3,6 +3,9 @@
 ``ConformalPredictor()`` around vectors of one and of three outputs, curves and rankings, at 20 to 300 samples, with six
 kinds of noise; one fit for all levels. "Selected once" has the settings that the model of all samples has selected, as
 numbers. "Best" has the kernel's rate and alpha with the smallest error on new data, which nobody knows.
+
+A second part has 4 to 30 groups of 20 samples with a common offset, queries from new groups, also under a known shift
+of the inputs; kernel and alpha given.
 """
 
 from __future__ import annotations
@@ -23,7 +26,15 @@ QUERIES = 100
 PILOTS, NEW = 10, 300  # draws, and queries of each, that find the best settings
 RATES, ALPHAS = 2.0 ** np.arange(-8, 3, 2), 10.0 ** np.arange(-7, 0.1, 0.5)
 T = np.linspace(0, 1, 20)
-QUICK = {"KINDS": ("normal",), "SIZES": (20,), "PILOTS": 1, "RATES": RATES[3:5], "ALPHAS": ALPHAS[8:12:3]}
+GROUPS, GROUP_SIZE = (4, 6, 10, 30), 20
+QUICK = {
+    "GROUPS": (4, 10),
+    "KINDS": ("normal",),
+    "SIZES": (20,),
+    "PILOTS": 1,
+    "RATES": RATES[3:5],
+    "ALPHAS": ALPHAS[8:12:3],
+}
 
 
 def noise(kind, X, d, rng):
@@ -135,14 +146,50 @@ def one_draw(name, kind, n, best, seed):
     return np.array([evaluate(name, model, new, true) for model in models])
 
 
+def grouped(n_groups, is_shifted, seed):
+    """Coverage of samples of new groups at level 0.9, the share of infinite intervals, and the width of the others."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(n_groups + 20), GROUP_SIZE)
+    centres, offsets = rng.normal(size=(2, n_groups + 20))
+    X = (0.5 * centres[group] + 0.9 * rng.normal(size=len(group)))[:, None]
+    y = np.sin(2 * X[:, 0]) + offsets[group] * (1 + 0.5 * (X[:, 0] > 0)) + 0.3 * rng.normal(size=len(group))
+    ratios = 1 / (1 + np.exp(-2 * X[:, 0])) if is_shifted else None  # of densities: more queries with large inputs
+    known, new = group < n_groups, group >= n_groups
+    weights, query_weights = (None, None) if ratios is None else (ratios[known], ratios[new])
+    model = ConformalPredictor(OperatorKernelRegressor("rbf", gamma=0.5, alpha=0.05), level=0.9)
+    model.fit(X[known], y[known], weights, groups=group[known])
+    low, high = model.predict_interval(X[new], query_weights).T
+    inside, finite = (low <= y[new]) & (y[new] <= high), np.isfinite(high - low)
+    width = np.mean((high - low)[finite]) if finite.any() else np.inf
+    return np.average(inside, weights=query_weights), 1 - finite.mean(), width
+
+
+def groups_table(repetitions):
+    """Print coverage with groups; return its rows."""
+    rows, lines = [], []
+    for is_shifted in (False, True):
+        for n_groups in GROUPS:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of groups that are too few, and infinite intervals
+                found = np.array([grouped(n_groups, is_shifted, seed) for seed in range(repetitions)])
+            kind = "shift of the inputs" if is_shifted else "no shift"
+            share, infinite = found[:, 0].mean(), found[:, 1].mean()
+            error = found[:, 0].std() / np.sqrt(repetitions)
+            rows.append({"outputs": "groups", "kind": kind, "n": n_groups, "level": 0.9, "default": share})
+            lines.append([kind, n_groups, f"{share:.3f} ± {error:.3f}", f"{infinite:.2f}", f"{found[:, 2].min():.2f}"])
+    print(table(["queries", "groups", "coverage of new groups", "infinite intervals", "smallest mean width"], lines))
+    return rows
+
+
 def quick(folder):
     """Figures of a small piece: a short run on few samples, see ``common.figures_of``."""
     with smaller(__name__, **QUICK):
-        return figures_of(main, ["default", "ratio"], "outputs", "kind", "n", "level", options=["--repetitions", "2"])
+        return figures_of(main, ["default", "ratio"], "outputs", "kind", "n", "level")
 
 
 def main():
-    args = arguments(__doc__, repetitions=200, outputs="", kinds="", sizes="")
+    args = arguments(__doc__, repetitions=200, group_draws=100, outputs="", kinds="", sizes="")
+    repetitions = 2 if args.quick else args.repetitions
     names = args.outputs.split(",") if args.outputs else list(OUTPUTS)
     kinds = args.kinds.split(",") if args.kinds else KINDS
     sizes = [int(n) for n in args.sizes.split(",")] if args.sizes else SIZES
@@ -153,7 +200,7 @@ def main():
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of rates at the end of the grid, in samples that are few
                     best = best_settings(name, kind, n)
-                    seeds = progress(range(args.repetitions), f"{name}, {kind}, {n} samples")
+                    seeds = progress(range(repetitions), f"{name}, {kind}, {n} samples")
                     found = np.array([one_draw(name, kind, n, best, seed) for seed in seeds])
                 means = found.mean(axis=0)
                 error = found[:, 0, :, 0].std(axis=0) / np.sqrt(len(found))
@@ -169,6 +216,7 @@ def main():
     levels = ", ".join(map(str, LEVELS))
     header = ["outputs", "noise", "n", f"default at {levels}", "selected once", "best settings"]
     print(table([*header, "standard error at 0.9", "width of default / best"], lines))
+    rows += groups_table(2 if args.quick else args.group_draws)
     write_csv("coverage_small", rows)
 
 

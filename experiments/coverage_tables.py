@@ -71,9 +71,8 @@ def intervals(X, y, new, seed, mapie):
 
 def quick(folder):
     """Figures of a small piece: a short run on few samples, without MAPIE, see ``common.figures_of``."""
-    options = ["--splits", "2"]
     with smaller(__name__, TABLES=("slump",), MAPIE=False):
-        return figures_of(main, ["coverage", "width"], "data", "method", data=folder, options=options)
+        return figures_of(main, ["coverage", "width"], "data", "method", data=folder)
 
 
 def main():
@@ -83,7 +82,7 @@ def main():
         print("mapie is not installed: only the intervals of hilbertlearn; pip install mapie")
     rows = []
     for name, X, y in read_tables(args.data):
-        for seed in progress(range(args.splits), name):
+        for seed in progress(range(2 if args.quick else args.splits), name):
             parts = train_test_split(X, y, test_size=1 / 3, random_state=seed)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of rates at the end of the grid
