@@ -31,6 +31,8 @@ BY_RANKS_AND_CHOICES = {
     "networks": 0.02,
     "defaults": 0.02,
     "landmarks": 0.15,
+    "coverage_small": 0.03,
+    "coverage_tables": 0.05,
 }
 
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.conformal_samples import METHODS, MODEL, X, Y, samples
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
@@ -95,9 +95,9 @@ def test_too_few_groups_are_named_before_the_fit():
 def test_groups_of_one_sample_are_samples():
     plain = ConformalPredictor(MODEL, "cv+", 0.8, cv=KFold(5)).fit(X, Y)
     grouped = ConformalPredictor(MODEL, "cv+", 0.8, cv=KFold(5)).fit(X, Y, groups=np.arange(len(X)))
-    np.testing.assert_allclose(grouped.predict_interval(X), plain.predict_interval(X))
+    assert_allclose(grouped.predict_interval(X), plain.predict_interval(X))
     region, same = grouped.predict_region(X), plain.predict_region(X)
-    np.testing.assert_array_equal(region.contains(Y), same.contains(Y))
+    assert_array_equal(region.contains(Y), same.contains(Y))
     assert grouped.sets_.coverage == plain.sets_.coverage
 
 
@@ -118,3 +118,48 @@ def test_groups_of_objects_count_once():
         few = ConformalPredictor(StructuredPredictor("rbf", gamma=1.0, alpha=0.1), "cv+", 0.8)
         few.fit(inputs, labels, groups=np.arange(30) % 3)
     assert_array_equal(few.predict_set(inputs).sizes, 2)
+
+
+def shifted(n_groups, rng):
+    """Groups of ten samples with a common offset, and ratios of the queries' density to that of the samples."""
+    groups = np.repeat(np.arange(n_groups), 10)
+    inputs, offsets = rng.normal(size=(len(groups), 1)), rng.normal(size=n_groups)
+    outputs = offsets[groups] * (1 + (inputs[:, 0] > 0)) + 0.3 * rng.normal(size=len(groups))
+    return inputs, outputs, groups, 1 / (1 + np.exp(-2 * inputs[:, 0]))
+
+
+def test_weights_that_are_all_the_same_do_not_change_groups():
+    inputs, outputs, groups, _ = shifted(8, np.random.default_rng(0))
+    weights = np.full(len(groups), 3.0)
+    plain = ConformalPredictor(LinearRegression(), "cv+", 0.8).fit(inputs, outputs, groups=groups)
+    weighted = ConformalPredictor(LinearRegression(), "cv+", 0.8).fit(inputs, outputs, weights, groups=groups)
+    expected = plain.predict_interval(inputs)
+    assert_allclose(weighted.predict_interval(inputs, weights), expected)
+    assert np.isfinite(expected).all()
+
+
+def test_weights_of_groups_of_one_sample_are_those_of_samples():
+    inputs, outputs, _, ratios = shifted(4, np.random.default_rng(1))
+    plain = ConformalPredictor(Ridge(), "cv+", 0.8, cv=KFold(5)).fit(inputs, outputs, ratios)
+    grouped = ConformalPredictor(Ridge(), "cv+", 0.8, cv=KFold(5)).fit(inputs, outputs, ratios, groups=np.arange(40))
+    expected = plain.predict_interval(inputs, ratios)
+    assert_allclose(grouped.predict_interval(inputs, ratios), expected)
+    assert not np.allclose(expected, plain.predict_interval(inputs))
+
+
+@pytest.mark.parametrize("n_groups", [6, 12])
+def test_coverage_of_new_groups_under_a_shift_of_the_inputs(n_groups):
+    """Of 40 draws with ten new groups, whose samples are drawn by the ratios; infinite intervals count."""
+    covered = []
+    for seed in range(40):
+        inputs, outputs, groups, ratios = shifted(n_groups + 10, np.random.default_rng(seed))
+        known = groups < n_groups
+        model = ConformalPredictor(Ridge(), "cv+", 0.8).fit(
+            inputs[known], outputs[known], ratios[known], groups=groups[known]
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            low, high = model.predict_interval(inputs[~known], ratios[~known]).T
+        inside = (low <= outputs[~known]) & (outputs[~known] <= high)
+        covered.append(np.average(inside, weights=ratios[~known]))
+    assert np.mean(covered) >= 0.8

@@ -61,12 +61,13 @@ def test_kernel_values_are_those_with_all_samples():
     assert_allclose(*bands, atol=1e-6)
 
 
-def test_intervals_choose_once(monkeypatch):
-    """With method="auto" a loss without a formula is searched once; with "cv+" in every fold."""
+def test_intervals_of_many_samples_select_once(monkeypatch):
+    """With method="auto" a loss without a formula is searched once; with "cv+", or few samples, in every fold."""
     calls, select = [], FitSteps.select
     monkeypatch.setattr(FitSteps, "select", lambda self, *given: calls.append(1) or select(self, *given))
-    for method, expected in (("auto", 1), ("cv+", 11)):
+    for method, few, expected in (("auto", N - 1, 1), ("auto", N, 11), ("cv+", N - 1, 11)):
         calls.clear()
+        monkeypatch.setattr("hilbertlearn.conformal.rows.SELECT_BY_FOLD_UP_TO", few)
         model = ConformalPredictor(OperatorKernelRegressor("rbf", loss="huber"), method, random_state=0).fit(X, Y)
         assert model.method_ == "cv+" and not model.closed_form_ and len(calls) == expected
         assert np.isfinite(model.predict_interval(NEW)).all()

@@ -48,6 +48,7 @@ class LinkSets(OutputSets):
             calibration=LinkCalibration(models, predictor, pairs, settings.level),
             method=method,
             closed_form=False,
+            reason="pairs of nodes are hidden in folds" if settings.method == "auto" else "as given",
             n_calibration=n_links,
         )
 

@@ -128,10 +128,10 @@ class ObjectRefits(ObjectModels):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ObjectJackknife(ObjectModels):
-    """Leave-one-out models in closed form: alpha n and kernel are those of all samples."""
+    """Leave-one-out models in closed form."""
 
     objective: OutputObjective
-    models: Any  # leave-one-out models of the machine
+    models: Any  # leave-one-out models of the machine, see ``fold_settings``
     calibration_queries: np.ndarray  # (n, r)
 
     @property
@@ -186,9 +186,8 @@ def object_refits(machines, data: ObjectData, splits, kind) -> ObjectRefits:
     )
 
 
-def object_jackknife(machine: ObjectMachine, data: ObjectData) -> ObjectJackknife:
-    """The leave-one-out models of a fitted predictor; see ``ObjectMachine.has_closed_form``."""
-    models = machine.leave_one_out_models()
+def object_jackknife(machine: ObjectMachine, models, data: ObjectData) -> ObjectJackknife:
+    """A fitted predictor with its leave-one-out models; see ``ObjectMachine.has_closed_form``."""
     return ObjectJackknife(
         objective=OutputObjective(machine),
         models=models,

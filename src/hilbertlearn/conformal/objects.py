@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples
 from ..data.objects import take
 from .candidate_calibration import CandidateCalibration, all_candidates, read_candidate_lists, resolve_score
 from .candidate_scores import as_candidate_score
+from .fold_settings import select_by_fold
 from .object_models import (
     OBJECTIVE,
     ObjectModels,
@@ -19,10 +20,10 @@ from .object_models import (
     object_jackknife,
     object_refits,
 )
-from .output_sets import OutputSets
+from .output_sets import CLOSED_FORM, FOLDS, OutputSets
 from .samples import ObjectData, default_query_weights
 from .settings import ConformalSettings
-from .wrapped import ObjectMachine, fit_model
+from .wrapped import ObjectMachine, closed_form_obstacle, fit_model
 
 # method="auto" uses one leave-one-out model per sample up to this number of samples, because a prediction evaluates all
 # of them,
@@ -45,18 +46,20 @@ class ObjectSets(OutputSets):
         data = ObjectData.from_arguments(X, y, sample_weight, groups)
         outputs = take(data.outputs.items, data.rows)
         lists = read_candidate_lists(candidates_per_query, outputs, data.n_samples)
-        method = settings.initial_method(data)
+        method, reason = settings.initial_method(data)
         parts = _fit_parts(settings, method, data) if method == "split" else None
         machine = _fit_all(settings, data) if parts is None else parts[1][0]
         candidates = all_candidates(machine.rules, outputs)
         score, kind = resolve_score(score, machine.rules, candidates is not None or lists is not None)
         closed_form = parts is None and kind == OBJECTIVE and data.groups is None and machine.has_closed_form(data.X)
         if method == "auto":
-            method = "jackknife+" if closed_form and _is_small(data, candidates, lists) else "cv+"
-        closed_form = closed_form and method == "jackknife+"
+            is_small = _is_small(data, candidates, lists)
+            method, reason = _automatic_method(machine, kind, data, closed_form, is_small)
+        closed_form, selection = closed_form and method == "jackknife+", FOLDS
         models: ObjectModels
         if closed_form:
-            models = object_jackknife(machine, data)
+            leave_one_out, selection = select_by_fold(machine.leave_one_out_models(), settings, data, machine.model)
+            models = object_jackknife(machine, leave_one_out, data)
         else:
             splits, machines = parts or _fit_parts(settings, method, data)
             models = object_refits(machines, data, splits, kind)
@@ -78,6 +81,8 @@ class ObjectSets(OutputSets):
             method=method,
             closed_form=closed_form,
             n_calibration=len(models.rows),
+            reason=reason,
+            selection=selection,
         )
 
     def predict_set(self, X=None, candidates=None, candidates_per_query=None, sample_weight=None, allow_empty=False):
@@ -99,6 +104,19 @@ def _fit_parts(settings: ConformalSettings, method, data: ObjectData):
     splits = settings.splits(method, data)
     options = {"n_jobs": settings.n_jobs, "progress": settings.progress}
     return splits, fit_object_machines(settings.estimator, data, splits, **options)
+
+
+def _automatic_method(machine: ObjectMachine, kind, data: ObjectData, closed_form, is_small) -> tuple[str, str]:
+    """The method of "auto" that suits a fitted predictor, and the reason."""
+    if closed_form and is_small:
+        return "jackknife+", CLOSED_FORM
+    if closed_form:
+        return "cv+", f"there are more than {_JACKKNIFE_UP_TO} samples, or many candidates"
+    if kind != OBJECTIVE:
+        return "cv+", f"there is no closed form for a score of the {kind} to the prediction of each model"
+    if machine.rules.has_kernel_and_loss:
+        return "cv+", "there is no closed form for an output kernel together with an output loss"
+    return "cv+", closed_form_obstacle(machine.model, data.X, has_gaps=False)
 
 
 def _is_small(data: ObjectData, candidates, lists) -> bool:

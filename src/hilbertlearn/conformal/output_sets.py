@@ -9,6 +9,11 @@ from typing import Any, ClassVar
 from .settings import ConformalSettings
 from .wrapped import select_columns
 
+# How the settings of models without some samples were selected: not at all; by each model without its calibration
+# samples; with all samples, so that the guarantee is approximate
+GIVEN, FOLDS, ALL_SAMPLES = "given", "folds", "all samples"
+CLOSED_FORM = "leave-one-out models have a closed form"  # a reason for jackknife+
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OutputSets(ABC):
@@ -25,6 +30,8 @@ class OutputSets(ABC):
     method: str  # "jackknife+", "cv+" or "split"
     closed_form: bool  # whether leave-one-out models came from a closed form
     n_calibration: int  # number of calibration samples, or links
+    reason: str = ""  # why this method is in use
+    selection: str = FOLDS  # how the settings of the models were selected: GIVEN, FOLDS or ALL_SAMPLES
     columns: Any = None  # training samples of the estimator, where inputs are kernel values with all samples
 
     @classmethod

@@ -20,12 +20,12 @@ from .._utils.progress import Progress, run_jobs
 from .._utils.statistics import mean_rows
 from .output_form import OutputForm
 from .samples import RowData
+from .splits import groups_by_value
 from .wrapped import ClosedFormMachine, leave_one_out_fit, select_columns, spreads
 
 _COPIES = 6  # arrays as large as the predictions of all models that exist at the same time; for the memory estimate
 _PAIRS_UP_TO = 200  # largest number of samples for scales from leave-two-out residuals: O(n^2 d) numbers
 _SCALE_GROUPS = 10  # groups of samples with a common scale for more samples
-_DIGITS = 9  # decimals of relative predictions that samples are sorted by; further ones depend on the order of samples
 _EXACT = 1e-10  # a fit with residuals up to this share of the spread of outputs interpolates
 
 # residuals (n, d), outputs (n, d), weights (n,) of a model's training samples, and the model -> its scale
@@ -198,7 +198,7 @@ def row_jackknife(
         if n <= _PAIRS_UP_TO:
             scale_index, parts = np.arange(n), _pair_residuals(machine, form, outputs, out_of_fold)
         else:
-            scale_index = _scale_groups(outputs, out_of_fold)
+            scale_index = groups_by_value(outputs.to_rows(), out_of_fold, _SCALE_GROUPS)
             parts = _group_residuals(outputs, out_of_fold, scale_index)
         y, weights = outputs.to_rows(), machine.weights
         scales = np.stack([learn_scale(part[rows], y[rows], weights[rows], machine.machine) for part, rows in parts])
@@ -230,14 +230,3 @@ def _group_residuals(outputs, out_of_fold, groups):
     for group in range(groups.max() + 1):
         is_other = groups != group
         yield residuals, is_other if is_other.any() else ~is_other  # copies of one sample are one group
-
-
-def _scale_groups(outputs, out_of_fold):
-    """Group (n,) of each sample: every tenth of the distinct ones, sorted by outputs, then by rounded predictions.
-
-    So groups do not depend on the order of the samples.
-    """
-    values, size = outputs.to_rows(), np.abs(out_of_fold).max(axis=0)
-    predictions = np.round(np.nan_to_num(out_of_fold) / np.where(size > 0, size, 1.0), _DIGITS)
-    keys = np.hstack([np.isnan(values), np.nan_to_num(values), predictions])
-    return np.unique(keys, axis=0, return_inverse=True)[1].ravel() % _SCALE_GROUPS

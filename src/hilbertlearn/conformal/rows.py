@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +14,9 @@ from .._utils.validation import warn
 from ..data.functions import has_points
 from ..machine.wrapping import can_fit_parts
 from .calibration import Calibration
+from .fold_settings import SELECT_BY_FOLD_UP_TO, select_by_fold
 from .output_form import OutputForm
-from .output_sets import OutputSets, refuse_candidates
+from .output_sets import ALL_SAMPLES, CLOSED_FORM, FOLDS, GIVEN, OutputSets, refuse_candidates
 from .regions import Band, Box, Ellipsoid, Region
 from .row_models import RowModels, fit_row_refits, row_jackknife
 from .samples import RowData, check_has_outputs, default_query_weights
@@ -24,12 +25,14 @@ from .settings import ConformalSettings
 from .wrapped import (
     ClosedFormMachine,
     check_has_kernel,
+    closed_form_obstacle,
     count_extrapolations,
     fit_model,
     fit_with_parts,
     grid_setting,
     is_robust,
     select_columns,
+    selects_settings,
 )
 
 # Rows of the factor that novelty takes, up to which predictions say whether queries are far from the samples. Doubling
@@ -62,10 +65,12 @@ class RowSets(OutputSets):
         data = RowData.from_arguments(X, y, sample_weight, groups, form)
         if form.irregular and not score.pointwise:
             raise ValueError("score='mahalanobis' does not support irregular functions; use 'auto' or 'scale'")
-        method = settings.initial_method(data)
+        method, reason = settings.initial_method(data)
         full = FullFit() if method == "split" else FullFit.from_data(settings, data, method, indexable(y)[0])
         if method == "auto":
-            method = "cv+" if full.machine is None else "jackknife+"
+            method, reason = (
+                ("jackknife+", CLOSED_FORM) if full.machine is not None else ("cv+", cls._obstacle(full.model, data))
+            )
         learn_scale = ScaleLearner(score, settings.level, curves) if score.learns else None
         models: RowModels
         estimator, columns = full.model, None
@@ -90,9 +95,17 @@ class RowSets(OutputSets):
             ),
             method=method,
             closed_form=full.machine is not None,
+            reason=reason,
+            selection=full.selection,
             n_calibration=len(models.rows),
             form=form,
         )
+
+    @staticmethod
+    def _obstacle(model, data: RowData) -> str:
+        """Why there is no jackknife+ in closed form."""
+        has_gaps = not np.isfinite(data.outputs[data.rows].to_rows()).all()
+        return closed_form_obstacle(model, data.X, has_gaps)
 
     @classmethod
     def _output_form(cls, settings: ConformalSettings, y):
@@ -152,6 +165,7 @@ class FullFit:
     model: Any = None
     machine: ClosedFormMachine | None = None  # where leave-one-out models have a closed form
     fit_part: Any = None  # fits a part with the settings of all samples, for method="auto" without a closed form
+    selection: str = FOLDS  # how the settings of models without some samples are selected
 
     @classmethod
     def from_data(cls, settings: ConformalSettings, data: RowData, method, y) -> FullFit:
@@ -159,10 +173,23 @@ class FullFit:
         arguments = (model, data.X, y, data.sample_weight)
         with settings.full_model_progress():
             if settings.method == "auto" and can_fit_parts(model):
-                return cls(model, fit_part=fit_with_parts(*arguments))
-            if method != "cv+" and data.groups is None:
-                return cls(model, machine=ClosedFormMachine.fit(*arguments))
-            return cls(fit_model(*arguments))
+                return cls._with_parts(model, fit_with_parts(*arguments), len(data.rows))
+            if method == "cv+" or data.groups is not None:
+                return cls(fit_model(*arguments))
+            machine = ClosedFormMachine.fit(*arguments)
+        if machine is None:
+            return cls(model)
+        models, selection = select_by_fold(machine.models, settings, data, model)
+        return cls(model, machine=replace(machine, models=models), selection=selection)
+
+    @classmethod
+    def _with_parts(cls, model, fit_part, n):
+        """Folds of a fitted model without a closed form: of many samples they share the settings."""
+        if fit_part is None:
+            return cls(model)
+        if not selects_settings(model):
+            return cls(model, fit_part=fit_part, selection=GIVEN)
+        return cls(model) if n <= SELECT_BY_FOLD_UP_TO else cls(model, fit_part=fit_part, selection=ALL_SAMPLES)
 
 
 @dataclass(frozen=True)

@@ -55,15 +55,27 @@ class ConformalSettings:
             progress=Progress(type(predictor).__name__, predictor.verbose),
         )
 
-    def initial_method(self, data: CalibrationData) -> str:
-        """The method before any fit; "auto" remains where the fitted model decides between jackknife+ and cv+."""
-        n, method = len(data.rows), self.method
-        if method == "auto" and n > _SPLIT_ABOVE and self.cv is None:
-            method = "split"
-        elif method == "auto" and (self.cv is not None or data.groups is not None or n > _CLOSED_FORM_UP_TO):
-            method = "cv+"
+    def initial_method(self, data: CalibrationData) -> tuple[str, str]:
+        """The method before any fit, and the reason for it.
+
+        "auto" remains where the fitted model decides between jackknife+ and cv+.
+        """
+        n, method, reason = len(data.rows), self.method, "as given"
+        if method == "auto":
+            method, reason = self._automatic_method(n, data.groups is not None)
         check_enough(*data.calibration_size(data.rows), self.level, method)
-        return method
+        return method, reason
+
+    def _automatic_method(self, n, has_groups) -> tuple[str, str]:
+        if self.cv is not None:
+            return "cv+", "folds are given"
+        if n > _SPLIT_ABOVE:
+            return "split", f"there are more than {_SPLIT_ABOVE} samples"
+        if has_groups:
+            return "cv+", "groups are left out together"
+        if n > _CLOSED_FORM_UP_TO:
+            return "cv+", f"there are more than {_CLOSED_FORM_UP_TO} samples"
+        return "auto", ""
 
     def splits(self, method, data: CalibrationData):
         """Pairs (train, test) of sample positions for "split", "jackknife+" by refits or "cv+"."""

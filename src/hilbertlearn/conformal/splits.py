@@ -21,6 +21,7 @@ from .levels import samples_needed
 from .samples import CalibrationData
 
 FOLDS = 10  # default of method="cv+"; models are fitted to 9/10 of the samples
+_DIGITS = 9  # decimals of relative predictions that samples are sorted by; further ones depend on the order of samples
 
 
 def cross_validation_splits(data: CalibrationData, cv, random_state):
@@ -67,6 +68,20 @@ def calibration_split(data: CalibrationData, calibration, cv, random_state):
     if data.groups is not None and is_count:
         size = size / len(data.rows)
     return _positions(data, splitter(1, test_size=size, random_state=random_state))
+
+
+def groups_by_value(outputs, predictions, number):
+    """Groups (n,), numbered from 0, of samples sorted by outputs, then by rounded predictions: every `number`-th.
+
+    So groups do not depend on the order of the samples, and equal samples are in one group.
+
+    outputs : (n, d), NaN where not observed
+    predictions : (n, d) of the samples
+    """
+    size = np.abs(predictions).max(axis=0)
+    relative = np.round(np.nan_to_num(predictions) / np.where(size > 0, size, 1.0), _DIGITS)
+    keys = np.hstack([np.isnan(outputs), np.nan_to_num(outputs), relative])
+    return np.unique(keys, axis=0, return_inverse=True)[1].ravel() % number
 
 
 def _positions(data: CalibrationData, cv):

@@ -8,7 +8,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
@@ -17,6 +17,7 @@ from .._utils.fitting import weight_arguments
 from .._utils.progress import propagate_callbacks
 from ..machine import wrapping
 from ..machine.base import KernelMachine
+from ..machine.fold_settings import FoldedLeaveOneOut
 from ..model_selection import RegularizationPathCV
 from ..structured.output_scorer import OutputScorer
 
@@ -120,7 +121,7 @@ def is_robust(model) -> bool:
 class ClosedFormMachine:
     """A fitted kernel machine whose n leave-one-out models have a closed form, after transformers that learn nothing.
 
-    alpha n, kernel and operator of these models are those of all samples.
+    alpha n, kernel and operator of these models are those of all samples, or selected in folds (``fold_settings``).
     """
 
     machine: KernelMachine
@@ -157,9 +158,7 @@ class ClosedFormMachine:
 
     def pair_changes(self, block):
         """Change of these predictions, (b, n) flattened, when each sample of a block is left out too."""
-        changes = (
-            self.models.pairwise_residuals(np.arange(len(self.rows))[block]) - self.models.models.residuals
-        )  # (b, n, d)
+        changes = self.models.pairwise_residuals(np.arange(len(self.rows))[block]) - self.models.residuals  # (b, n, d)
         return self.machine.space_.decode_differences(changes.reshape(-1, changes.shape[-1]))
 
     @property
@@ -185,6 +184,59 @@ class ClosedFormMachine:
         """Spreads (m, n) of the posterior of every model at the inputs of a block."""
         posterior = self.machine.machine_.posterior()
         return np.sqrt(posterior.loo_noises + posterior.loo_variances_at(self._inputs(X)))
+
+
+def selects_settings(model) -> bool:
+    """Whether settings of a fitted kernel machine, perhaps in a pipeline or a search, were compared on its samples."""
+    machine = _last_step(model)
+    return not isinstance(machine, KernelMachine) or len(machine.search_results_["error"]) > 1
+
+
+def leave_one_out_by_fold(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
+    """Leave-one-out models of a machine, with settings that were selected without the fold of the sample left out.
+
+    None where another object selects the settings, or models with such settings have no closed form.
+
+    estimator, model : before the fit, and fitted to all samples
+    fold : (n,) of the samples in use
+    task : the progress, one step a fold
+    """
+    machine = _last_step(clone(estimator))
+    if not isinstance(machine, KernelMachine):
+        return None
+    transformers = unwrap(model)[1]
+    X = X if transformers is None else transformers.transform(X)
+    parts = []
+    with task:
+        for part in wrapping.leave_one_out_by_fold(machine, X, y, _machine_weights(machine, sample_weight), fold):
+            parts.append(part)
+            task.step()
+    return FoldedLeaveOneOut(tuple(parts), fold) if len(parts) == fold.max() + 1 else None
+
+
+def _last_step(model):
+    """The last step of a pipeline, or of pipelines inside it; other models as they are."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def closed_form_obstacle(model, X, has_gaps) -> str:
+    """Why leave-one-out models of a model fitted to X have no closed form; "" if they have one.
+
+    has_gaps : whether some outputs are observed in part
+    """
+    machine, transformers = unwrap(model, sklearn_searches=True)
+    if not isinstance(machine, KernelMachine):
+        return f"{type(machine).__name__} has no leave-one-out models in closed form"
+    if not machine.loss_.quadratic:
+        return f"there is no closed form for the loss {type(machine.loss_).__name__}"
+    if not machine.machine_.has_leave_one_out_models:
+        cause = "missing outputs and an operator that relates outputs" if has_gaps else "these settings"
+        return f"there is no closed form for {cause}"
+    if learn_from_inputs(machine, transformers, X):
+        return "a step of the pipeline learns from the inputs"
+    return ""
 
 
 def leave_one_out_fit(model, X, y):

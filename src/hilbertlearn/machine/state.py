@@ -281,9 +281,14 @@ class LeaveOneOutMachines:
         return self.data.weights
 
     @property
+    def residuals(self):
+        """Residuals (n, d) of each sample under the model without it, in coordinates."""
+        return self.models.residuals
+
+    @property
     def loo_predictions(self):
         """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
-        return self.data.Y - self.models.residuals
+        return self.data.Y - self.residuals
 
     def pairwise_residuals(self, models):
         """Residuals (b, n, d) of every sample under the models without it and without one of the samples `models`."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
+from . import fold_settings
 from .base import KernelMachine
+from .in_memory import MemorySource
 from .state import LeaveOneOutMachines
 from .steps import fit_part, fitted_copy
 
@@ -16,6 +19,15 @@ def fit_with_leave_one_out(estimator: KernelMachine, X, y, sample_weight=None) -
     if not estimator.machine_.has_leave_one_out_models:
         return None
     return estimator.state_.leave_one_out_models(None if selection is None else selection.factors)
+
+
+def leave_one_out_by_fold(estimator: KernelMachine, X, y, sample_weight, fold) -> Iterator[LeaveOneOutMachines]:
+    """For each fold the leave-one-out models of all samples with settings that were selected without the fold.
+
+    See ``fold_settings``; fold : (n,) of the samples in use
+    """
+    spec = replace(estimator.spec(y), reuse="factors")
+    return fold_settings.leave_one_out_by_fold(spec, MemorySource(X, y, sample_weight), fold)
 
 
 def fit_with_parts(estimator: KernelMachine, X, y, sample_weight=None) -> Callable | None:

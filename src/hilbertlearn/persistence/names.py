@@ -96,6 +96,7 @@ CLASSES = {
     "links.embedders": "MachineEmbedder MachineEmbedding RegressorEmbedder RegressorEmbedding",
     "functional": "FunctionalRegressor FunctionalState",
     "machine.diagnostics": "SampleDiagnostics",
+    "machine.fold_settings": "FoldedLeaveOneOut",
     "machine.forms": "DataForm",
     "autoencoder.layers": "InnerKernel Network",
     "links.selection": "LinkSearch",

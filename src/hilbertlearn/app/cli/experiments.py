@@ -111,6 +111,8 @@ EXPERIMENTS = [
         "networks", "", "links of seven networks beside heuristics", "facebook_ego, cora, nips_coauthorship", 30
     ),
     Experiment("conformal_coverage", "", "coverage of intervals, regions and bands", "", None),
+    Experiment("coverage_small", "", "coverage with 20 to 300 samples, settings selected", "", 60),
+    Experiment("coverage_tables", "", "intervals on small tables beside MAPIE", "multi_target, small_tables", 8),
     Experiment("bands", "", "widths of bands beside split conformal", "dti, speech_vt", 25),
     Experiment(
         "candidate_sets",

@@ -1,0 +1,157 @@
+"""Settings of few samples: selected without the sample whose output is predicted."""
+
+import pickle
+
+import numpy as np
+import pytest
+from helpers.conformal_vectors import MODEL, QUERIES, X, Y, ends_by_definition
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from hilbertlearn import (
+    ConformalPredictor,
+    LinkPredictor,
+    OperatorKernelRegressor,
+    RegularizationPathCV,
+    StructuredPredictor,
+)
+from hilbertlearn.conformal import fold_settings
+from hilbertlearn.machine.fold_settings import FoldedLeaveOneOut
+
+FEW = slice(0, 12)
+AUTO = OperatorKernelRegressor("rbf", operator=None)
+
+
+def test_intervals_are_those_of_refits(monkeypatch):
+    """With as many folds as samples it is jackknife+ by refits, each of which selects all its settings."""
+    monkeypatch.setattr(fold_settings, "_FOLDS", 12)
+    model = ConformalPredictor(AUTO, level=0.8).fit(X[FEW], Y[FEW])
+    assert (model.method_, model.closed_form_, model.selection_) == ("jackknife+", True, "folds")
+    others = [np.setdiff1d(np.arange(12), [i]) for i in range(12)]
+    refits = [OperatorKernelRegressor("rbf", operator=None).fit(X[rows], Y[rows]) for rows in others]
+    sizes = np.abs([Y[i] - refit.predict(X[[i]])[0] for i, refit in enumerate(refits)])
+    centres = np.array([refit.predict(QUERIES[:3]) for refit in refits])
+    found = model.predict_interval(QUERIES[:3])
+    for q in range(3):
+        for j in range(2):
+            upper = ends_by_definition(centres[:, q, j] + sizes[:, j], 0.8)
+            lower = -ends_by_definition(sizes[:, j] - centres[:, q, j], 0.8)
+            assert_allclose(found[q, j], [lower, upper], rtol=1e-5)
+
+
+def test_sets_depend_neither_on_the_order_of_samples_nor_on_a_seed():
+    order = np.random.default_rng(0).permutation(len(X))
+    model = ConformalPredictor(AUTO, level=0.8, random_state=0).fit(X, Y)
+    again = ConformalPredictor(AUTO, level=0.8, random_state=1).fit(X[order], Y[order])
+    assert_allclose(model.predict_interval(QUERIES), again.predict_interval(QUERIES), rtol=1e-6)
+    region, same = model.predict_region(QUERIES), again.predict_region(QUERIES)
+    assert_allclose(region.upper, same.upper, rtol=1e-5)
+
+
+def test_each_fold_has_its_own_settings():
+    models = ConformalPredictor(AUTO, level=0.8).fit(X, Y).sets_.calibration.models.machine.models
+    assert isinstance(models, FoldedLeaveOneOut)
+    assert sorted(np.bincount(models.fold)) == [6] * 5
+    assert len({part.models.penalty for part in models.parts}) == 5
+
+
+def test_pickles():
+    model = ConformalPredictor(AUTO, level=0.8).fit(X, Y)
+    expected = model.predict_interval(QUERIES)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict_interval(QUERIES), expected)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "selection"),
+    [
+        (MODEL, "given"),
+        (AUTO, "folds"),
+        (make_pipeline(FunctionTransformer(np.tanh), AUTO), "folds"),
+        (RegularizationPathCV(MODEL, [1e-2, 1e-1]), "all samples"),
+        (OperatorKernelRegressor("rbf", gamma=1.0, alpha_per_output=True, operator=None), "all samples"),
+        (Ridge(), "folds"),
+        (OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1, loss="huber"), "given"),
+    ],
+)
+def test_how_settings_are_selected(estimator, selection):
+    assert ConformalPredictor(estimator, level=0.8).fit(X, Y).selection_ == selection
+
+
+def test_many_samples_share_their_settings(monkeypatch):
+    shared = OperatorKernelRegressor("rbf", gamma=1.0, loss="huber")
+    for module in ("fold_settings", "rows"):
+        monkeypatch.setattr(f"hilbertlearn.conformal.{module}.SELECT_BY_FOLD_UP_TO", len(X) - 1)
+    for estimator in (AUTO, shared):
+        assert ConformalPredictor(estimator, level=0.8).fit(X, Y).selection_ == "all samples"
+    monkeypatch.undo()
+    assert fold_settings.SELECT_BY_FOLD_UP_TO == 200
+    for estimator in (AUTO, shared):
+        assert ConformalPredictor(estimator, level=0.8).fit(X, Y).selection_ == "folds"
+
+
+def test_objects():
+    labels = np.where(Y[:, 0] > 0, "high", "low").tolist()
+    model = ConformalPredictor(StructuredPredictor("rbf"), level=0.8, score="objective").fit(X, labels)
+    assert (model.method_, model.closed_form_, model.selection_) == ("jackknife+", True, "folds")
+    given = ConformalPredictor(StructuredPredictor("rbf", gamma=1.0, alpha=0.1), level=0.8, score="objective")
+    assert given.fit(X, labels).selection_ == "given"
+    assert model.predict_set(QUERIES).contains(["low"] * len(QUERIES)).any()
+
+
+GAPS = np.where(np.arange(Y.size).reshape(Y.shape) == 3, np.nan, Y)
+RELATED = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1, operator=np.array([[1.0, 0.5], [0.5, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y", "options", "method", "reason"),
+    [
+        (MODEL, Y, {}, "jackknife+", "leave-one-out models have a closed form"),
+        (RELATED, GAPS, {}, "cv+", "no closed form for missing outputs and an operator that relates outputs"),
+        (Ridge(), Y, {}, "cv+", "Ridge has no leave-one-out models"),
+        (
+            OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1, loss="huber"),
+            Y,
+            {},
+            "cv+",
+            "no closed form for the loss Huber",
+        ),
+        (MODEL, Y, {"cv": 3}, "cv+", "folds are given"),
+        (MODEL, Y, {"method": "split", "random_state": 0}, "split", "as given"),
+    ],
+)
+def test_the_reason_for_the_method(estimator, y, options, method, reason):
+    model = ConformalPredictor(estimator, level=0.8, **options).fit(X, y)
+    assert model.method_ == method and reason in model.method_reason_
+    assert model.method_reason_ in model.summary()
+
+
+def test_the_reason_for_the_method_of_groups_and_links():
+    model = ConformalPredictor(MODEL, level=0.8).fit(X, Y, groups=np.arange(30) // 3)
+    assert model.method_reason_ == "groups are left out together"
+    graph = np.random.default_rng(0).random((20, 20)) < 0.3
+    links = ConformalPredictor(LinkPredictor(), level=0.5, random_state=0).fit(X[:20], (graph | graph.T).astype(float))
+    assert links.method_reason_ == "pairs of nodes are hidden in folds"
+
+
+def problem(n, seed):
+    rng = np.random.default_rng(seed)
+    inputs = rng.uniform(-1, 1, size=(n, 3))
+    return inputs, np.sin(3 * inputs[:, 0]) + inputs[:, 1] ** 2 + 0.3 * rng.normal(size=n)
+
+
+def test_coverage_of_30_samples(monkeypatch):
+    """Mean over 60 draws at level 0.8, whose standard error is 0.012: short of it where settings are selected once."""
+    new, true = problem(400, 1000)
+    means = {}
+    for limit in (0, 200):
+        monkeypatch.setattr(fold_settings, "SELECT_BY_FOLD_UP_TO", limit)
+        shares = []
+        for seed in range(60):
+            model = ConformalPredictor(OperatorKernelRegressor("rbf"), level=0.8).fit(*problem(30, seed))
+            low, high = model.predict_interval(new).T
+            shares.append(np.mean((low <= true) & (true <= high)))
+        means[model.selection_] = np.mean(shares)
+    assert 0.78 <= means["folds"] <= 0.85
+    assert means["all samples"] <= means["folds"] - 0.01
