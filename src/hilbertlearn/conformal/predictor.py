@@ -85,11 +85,11 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
     *Settings that are selected from the data*, such as kernel and alpha, belong to the fit: a model without a sample
     must not know settings that were selected with it. Refits select their own. Models in closed form, and the folds of
-    "auto" with losses other than the squared one, do so for up to 200 samples; with more they share the settings of all
+    "auto" with losses other than the squared one, do so for up to 300 samples; with more they share the settings of all
     samples, and the guarantee is approximate (``selection_``). In closed form the settings of the model without a
     sample are selected without its fifth of the samples: jackknife+ by refits but for these folds, so that its bound is
     not proven either. Measured at level 0.9 with 20 to 100 samples and six kinds of noise: 0.90 to 0.92, and 0.86 to
-    0.89 where settings were selected once; with 200 samples and settings selected once 0.90.
+    0.90 where settings were selected once; with 500 samples that costs at most 0.006.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
         - "split": one model of a part of the samples, calibrated on the others.
         - "auto": "jackknife+" where it has a closed form and there are up to 5000 samples (500 for objects), "cv+" for
           up to 10 000 samples, "split" above; "cv+" where ``cv`` or groups are given. ``method_reason_`` is the reason.
-          The folds of an estimator of the package with another loss than the squared one share, with more than 200
+          The folds of an estimator of the package with another loss than the squared one share, with more than 300
           samples, kernel values and the settings selected from all samples; with method="cv+" each fold selects its
           own.
     level : float between 0 and 1, default=0.9
