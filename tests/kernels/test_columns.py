@@ -236,8 +236,7 @@ def test_rates_that_are_left_to_the_data_are_searched_together():
     assert tuple(table["gamma"][single][np.argmin(table["error"][single])]) in {tuple(one) for one in model.gamma_}
     factors = [gamma[0] / start.gamma[0] for gamma in model.gamma_]
     expected = sum(
-        weight * start.with_rate(factor)(X, X)
-        for weight, factor in zip(model.kernel_.weights, factors, strict=True)
+        weight * start.with_rate(factor)(X, X) for weight, factor in zip(model.kernel_.weights, factors, strict=True)
     )
     assert_allclose(model.kernel_(X, X), expected, atol=1e-10)
 

@@ -107,7 +107,11 @@ CASES = {
 with_cases = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 with_settings = pytest.mark.parametrize(
     "case",
-    [pytest.param(case, id=name) for name, case in CASES.items() if not isinstance(case.kernel, (kernels.InputKernel, kernels.AverageKernel))],
+    [
+        pytest.param(case, id=name)
+        for name, case in CASES.items()
+        if not isinstance(case.kernel, (kernels.InputKernel, kernels.AverageKernel))
+    ],
 )
 
 

@@ -255,7 +255,9 @@ def test_structured_outputs_and_sums():
     K = rbf_kernel(X, gamma=both.gamma_[0]) + (X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T
     best = np.argmin(table["error"])
     assert table["error"][best] == pytest.approx(left_out_error(K, table["alpha"][best]), rel=1e-6)
-    assert both.alpha_ == pytest.approx(alpha_by_refits(K, Y, np.unique(table["alpha"][rates == rates[best]])), rel=1e-6)
+    assert both.alpha_ == pytest.approx(
+        alpha_by_refits(K, Y, np.unique(table["alpha"][rates == rates[best]])), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("scale_inputs", [True, False, "auto"])
