@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse
-from helpers.by_hand import ALPHA, LOSSES, dual_by_hand, primal, reference, squared_norm
 from helpers.averages import log_loss_of_residuals, mean_alpha_by_hand
+from helpers.by_hand import ALPHA, LOSSES, dual_by_hand, primal, reference, squared_norm
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
