@@ -45,7 +45,9 @@ def as_kernel_object(name):
 
 
 class KernelSearch(BaseEstimator):
-    """Selection of the kernel with the smallest leave-one-out error from a list; ``kernel="auto"`` is such a list.
+    """Selection of kernels from a list by their leave-one-out errors; ``kernel="auto"`` is such a list.
+
+    Of few samples the model has an average of the kernels, see ``AverageKernel``.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class KernelSearch(BaseEstimator):
     >>> step = (X[:, 0] > 0.5).astype(float)
     >>> model = OperatorKernelRegressor(kernel=kernels.KernelSearch(["rbf", "matern12"])).fit(X, step)
     >>> model.kernel_
-    'matern12'
+    average of 48% matern12 gamma 0.33, 26% matern12 gamma 0.021, 23% matern12 gamma 5.3 and 2 others
     """
 
     def __init__(self, kernels=_ROWS):
