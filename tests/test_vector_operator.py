@@ -1,0 +1,62 @@
+"""``operator="auto"`` of OperatorKernelRegressor: the identity or the covariance of the outputs."""
+
+import numpy as np
+import pytest
+
+from hilbertlearn import OperatorKernelRegressor
+
+
+def related(seed=0, n=150, share=0.7):
+    """Eight outputs that are mixtures of three functions, with gaps; new inputs and true values."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n + 100, 4))
+    causes = np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] * X[:, 2], X[:, 3] ** 2])
+    truth = causes @ rng.normal(size=(3, 8))
+    Y = truth[:n] + 0.3 * rng.normal(size=(n, 8))
+    Y[rng.random(Y.shape) < share] = np.nan
+    return X[:n], Y, X[n:], truth[n:]
+
+
+@pytest.mark.parametrize("share", [0.7, 0.0])
+def test_related_outputs_share_their_covariance(share):
+    X, Y, X_new, truth = related(share=share)
+    model = OperatorKernelRegressor().fit(X, Y)
+    assert model.operator_.shape == (8, 8)
+    independent = OperatorKernelRegressor(operator=None).fit(X, Y)
+    assert independent.operator_ is None
+    assert 1 - model.score(X_new, truth) < 0.9 * (1 - independent.score(X_new, truth))
+    assert model.dual_gap_ <= 1e-6
+
+
+def test_unrelated_outputs_stay_independent():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(80, 2))
+    Y = np.column_stack([np.sin(3 * X[:, 0]), np.cos(5 * X[:, 1]), X[:, 0] * X[:, 1]]) + 0.3 * rng.normal(size=(80, 3))
+    model = OperatorKernelRegressor().fit(X, Y)
+    assert model.operator_ is None
+    plain = OperatorKernelRegressor(operator=None).fit(X, Y)
+    np.testing.assert_allclose(model.predict(X), plain.predict(X), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"kernel": "rbf"}, {"alpha": 1e-3}, {"output_metric": np.eye(8)}, {"alpha_per_output": True}, {"gamma": 0.5}],
+    ids=str,
+)
+def test_nothing_is_compared_where_a_setting_is_given(settings):
+    X, Y, _, _ = related(share=0.0)
+    model = OperatorKernelRegressor(**settings).fit(X[:40], Y[:40])
+    off_diagonal = 0.0 if model.operator_ is None else model.operator_ - np.diag(np.diag(model.operator_))
+    assert np.all(off_diagonal == 0)
+
+
+def test_few_samples_for_many_outputs_stay_independent():
+    X, Y, _, _ = related(share=0.0)
+    assert OperatorKernelRegressor().fit(X[:31], Y[:31]).operator_ is None
+
+
+def test_units_of_outputs_do_not_matter():
+    X, Y, X_new, _ = related()
+    units = 10.0 ** np.arange(-3, 5)
+    first, second = OperatorKernelRegressor().fit(X, Y), OperatorKernelRegressor().fit(X, Y * units)
+    np.testing.assert_allclose(second.predict(X_new), first.predict(X_new) * units, rtol=1e-3, atol=1e-3 * units.min())
