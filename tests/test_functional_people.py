@@ -97,7 +97,7 @@ def test_one_missing_value_changes_no_choice(space, seed):
     X, Y = data(seed=seed)
     whole, gap = (model(loss="huber", space=space, alpha="auto").fit(X, y) for y in (Y, one_gap(Y)))
     assert_allclose(gap.loss_.kappa, whole.loss_.kappa, rtol=0.05)
-    assert_allclose(gap.alpha_, whole.alpha_, rtol=0.05)
+    assert_allclose(gap.alpha_, whole.alpha_, rtol=0.15)  # a mean of a grid whose steps are a factor of 3
     assert np.abs(whole.predict(X) - gap.predict(X)).max() < 0.01
 
 

@@ -394,7 +394,7 @@ def test_rows_that_came_in_pieces_have_residuals_alone(loss):
 def test_curves_with_quantiles():
     """Points are those of residuals of any level: for a corrupted stretch these, and none for most of the others."""
     settings = {"kernel": "rbf", "gamma": 2.0, "alpha": 1e-3, "coupling": 1.0, "grid": GRID, "non_crossing": False}
-    fitted = QuantileRegressor((0.25, 0.5, 0.75), operator=None, **settings).fit(INPUTS, CURVES)
+    fitted = QuantileRegressor((0.25, 0.5, 0.75), operator=None, tol=1e-9, **settings).fit(INPUTS, CURVES)
     report = outlier_report(fitted)
     assert len(report) == 30 and report.index[0] == 12
     assert set(GRID[5:9]) <= set(report.loc[7, "points"])

@@ -206,4 +206,6 @@ def test_the_command_prints_and_writes_what_changed(monkeypatch, tmp_path, capsy
     assert capsys.readouterr().out.startswith(f"{name}\n    alpha: 0.5 -> 0.20412")
     main(["--only", other])  # nothing changed there
     main(["--write", "--only", name])
-    assert expected() == EXPECTED
+    written = expected()
+    assert not differences(EXPECTED[name], written.pop(name), 1e-6)  # another machine has other last digits
+    assert written == {case: result for case, result in EXPECTED.items() if case != name}

@@ -25,12 +25,26 @@ def log_loss_of_residuals(residuals, Y):
     return 2 * np.log(error) / np.mean(np.corrcoef(Y, rowvar=False) ** 2)
 
 
-def mean_alpha_by_hand(alphas, log_losses, n, scale=1.0):
-    """Weighted geometric mean of increasing alphas, for n samples and kernel values k(x, x) of this size."""
+def log_trimmed_mean_square(residuals):
+    """Logarithm of the mean square norm (n, d) of the 70 % of samples with the smallest ones; one counts in part."""
+    squares = np.sort(np.sum(residuals**2, axis=1))
+    number = 0.7 * len(squares)
+    whole = int(number + 1e-9)
+    part = (number - whole) * squares[whole]
+    return np.log((squares[:whole].sum() + part) / number)
+
+
+def log_weights_by_hand(alphas, log_losses, n, scale=1.0):
+    """Logarithms of the weights of increasing alphas, for n samples and kernel values k(x, x) of this size."""
     logs = np.log10(alphas)
     edges = np.concatenate([logs[:1], (logs[1:] + logs[:-1]) / 2, logs[-1:]])
     little_noise = np.maximum(np.log10(0.03 * scale / n) - logs, 0)
-    log_weights = -0.2 * n * max(1, n / 200) * np.asarray(log_losses) - 0.5 * little_noise**2 + np.log(np.diff(edges))
+    return -0.2 * n * max(1, n / 50) * np.asarray(log_losses) - 0.5 * little_noise**2 + np.log(np.diff(edges))
+
+
+def mean_alpha_by_hand(alphas, log_losses, n, scale=1.0):
+    """Weighted geometric mean of increasing alphas, for n samples and kernel values k(x, x) of this size."""
+    log_weights = log_weights_by_hand(alphas, log_losses, n, scale)
     weights = np.exp(log_weights - log_weights.max())
     return np.exp(weights @ np.log(alphas) / weights.sum())
 

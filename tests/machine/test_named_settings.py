@@ -105,7 +105,7 @@ def test_through_other_estimators():
         (OperatorKernelRegressor(loss="huber"), {"loss__kapa": 1}, ["'kapa'", "Huber", "'kappa'"]),
         (OperatorKernelRegressor(), {"kernel__gamma": 1}, ["kernel__gamma", "kernel='auto'", "set gamma", "Matern()"]),
         (OperatorKernelRegressor("rbf"), {"kernel__gamma": 1}, ["kernel__gamma", "kernel='rbf'", "set gamma"]),
-        (OperatorKernelRegressor(), {"operator__mu": 1}, ["operator__mu", "operator=None", "operators.TaskGraph()"]),
+        (OperatorKernelRegressor(), {"operator__mu": 1}, ["operator__mu", "operator='auto'", "operators.TaskGraph()"]),
         (FunctionalRegressor(), {"operator__gamma": 1}, ["operator__gamma", "operator='auto'", "operators."]),
         (LinkPredictor(), {"output_kernel__gamma": 1}, ["output_kernel__gamma", "'diffusion'"]),
         (OperatorKernelRegressor(loss=losses.Huber), {"loss__kappa": 1}, ["loss__kappa", "Huber"]),

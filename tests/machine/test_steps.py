@@ -1,5 +1,7 @@
 """The steps of a fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.machine.in_memory import MemorySource
-from hilbertlearn.machine.spec import Spec
 from hilbertlearn.machine.steps import FitSteps, fit_part, fitted_copy, path_results, solve_selection
 
 rng = np.random.default_rng(0)
@@ -29,14 +30,12 @@ def test_a_step_can_be_replaced():
         """Fits with half of the alpha that was selected."""
 
         def select(self, spec, samples):
-            from dataclasses import replace
-
             selected = super().select(spec, samples)
             return replace(selected, alpha=selected.alpha / 2, factors=None)
 
     class Model(OperatorKernelRegressor):
         def spec(self, y=None):
-            return Spec.from_estimator(self, steps=Halved())
+            return replace(super().spec(y), steps=Halved())
 
     expected = OperatorKernelRegressor("rbf", gamma=0.5).fit(X, Y).alpha_
     assert Model("rbf", gamma=0.5).fit(X, Y).alpha_ == expected / 2

@@ -221,7 +221,8 @@ def test_best_estimator_is_the_fit_with_the_best_alpha():
 def test_default_path_is_that_of_automatic_alpha():
     """The path takes the best of the alphas of which "auto" takes a mean."""
     for weights in (None, WEIGHTS):
-        path, automatic = RegularizationPathCV().fit(X, Y, weights), OperatorKernelRegressor().fit(X, Y, weights)
+        automatic = OperatorKernelRegressor(operator=None)
+        path, automatic = RegularizationPathCV(automatic).fit(X, Y, weights), automatic.fit(X, Y, weights)
         table = automatic.search_results_
         tried = table["alpha"][[kernel is table["kernel"][-1] for kernel in table["kernel"]]]
         assert_allclose(np.sort(tried), path.alphas_[::2])

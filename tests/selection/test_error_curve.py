@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.averages import log_loss_of_residuals, mean_alpha_by_hand
+from helpers.averages import log_loss_of_residuals, log_trimmed_mean_square, mean_alpha_by_hand
 from helpers.machines import prepare
 from numpy.testing import assert_allclose
 from sklearn.metrics.pairwise import rbf_kernel
@@ -77,10 +77,12 @@ def test_a_curve_has_the_errors_of_refits(weighted):
     alphas = training.alphas()
     curve = error_curve(training, NormCriterion(), alphas, WEIGHTS if weighted else None)
     K = rbf_kernel(X, gamma=GAMMA)
-    errors = [np.linalg.norm(by_refits(K, None, Y, alpha * N, True, factors), axis=1).mean() for alpha in curve.alphas]
+    residuals = [by_refits(K, None, Y, alpha * N, True, factors) for alpha in curve.alphas]
+    errors = [np.linalg.norm(r, axis=1).mean() for r in residuals]
     assert_allclose(curve.errors, errors, rtol=1e-6)
     assert set(curve.alphas) <= set(alphas) and len(curve.alphas) < len(alphas) / 2
-    assert curve.alpha == pytest.approx(mean_alpha_by_hand(curve.alphas, 2 * np.log(errors), N), rel=1e-6)
+    log_losses = [log_trimmed_mean_square(r) for r in residuals]
+    assert curve.alpha == pytest.approx(mean_alpha_by_hand(curve.alphas, log_losses, N), rel=1e-6)
     assert curve.penalty == pytest.approx(curve.alpha * N)
     assert curve.error <= min(errors) * (1 + 1e-4)
     assert [trial.error for trial in curve.trials()] == pytest.approx(errors)

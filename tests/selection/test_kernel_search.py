@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.averages import alpha_by_refits, log_loss_of_residuals, loo_residuals_by_refits
+from helpers.averages import alpha_by_refits, log_loss_of_residuals, log_weights_by_hand, loo_residuals_by_refits
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.datasets import load_diabetes
@@ -22,6 +22,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
 Y = np.column_stack([np.sin(3 * X[:, 0]) * X[:, 1], 100 * np.cos(X[:, 2])]) + 0.05 * rng.normal(size=(60, 2))
 NEW = rng.normal(size=(10, 3))
+RATES = 2.0 ** np.arange(-10, 9, 2)  # relative to the median rule, of up to 200 samples
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +37,13 @@ def left_out_error(K, alpha, Y=Y):
     return np.mean(np.sqrt(np.mean(loo_residuals_by_refits(K, Y, alpha) ** 2, axis=0)) / Y.std(axis=0))
 
 
+def gram_of(model, inputs):
+    """The Gram matrix of the selected kernel of inputs as given."""
+    if isinstance(model.kernel_, kernels.AverageKernel):
+        return model.kernel_(inputs, inputs)
+    return {"rbf": rbf_kernel, "laplacian": laplacian_kernel}[model.kernel_](inputs, gamma=model.gamma_)
+
+
 def many_samples(n=220):
     """More samples than kernels are averaged over a fixed grid for, in which the best kernel is clear."""
     r = np.random.default_rng(1)
@@ -45,45 +53,53 @@ def many_samples(n=220):
 
 
 def test_the_table_holds_errors_of_refits():
-    model = OperatorKernelRegressor("rbf", scale_inputs=False).fit(X, Y)
+    model = OperatorKernelRegressor("rbf", scale_inputs=False, operator=None).fit(X, Y)
     table = model.search_results_
     columns = {"kernel", "gamma", "alpha", "error", "standard_error", "seconds", "n_samples", "method"}
     assert set(table) == columns and set(table["method"]) == {"leave-one-out"}
     lengths = {len(column) for column in table.values()}
     assert len(lengths) == 1 and lengths.pop() > 50
     for i in rng.choice(np.flatnonzero(table["alpha"] > 1e-6), 8, replace=False):
-        gram = table["kernel"][i](X, X) if table["kernel"][i] != "rbf" else rbf_kernel(X, gamma=table["gamma"][i])
+        is_single = table["kernel"][i] == "rbf"
+        assert is_single or table["kernel"][i] == str(model.kernel_) and table["gamma"][i] is None
+        gram = rbf_kernel(X, gamma=table["gamma"][i]) if is_single else gram_of(model, X)
         assert table["error"][i] == pytest.approx(left_out_error(gram, table["alpha"][i]), rel=1e-6)
     assert (table["standard_error"] >= 0).all() and (table["seconds"] > 0).all() and (table["n_samples"] == 60).all()
 
 
-def log_weight_by_hand(K, alphas, rate):
+def log_weight_by_hand(K, Y, alphas, rate):
     """Logarithm of the weight of a kernel whose rate is a multiple of the median rule's."""
-    n, logs = len(K), np.log10(alphas)
     log_losses = [log_loss_of_residuals(loo_residuals_by_refits(K, Y, alpha), Y) for alpha in alphas]
-    edges = np.concatenate([logs[:1], (logs[1:] + logs[:-1]) / 2, logs[-1:]])
-    little_noise = np.maximum(np.log10(0.03 / n) - logs, 0)
-    weights = -0.2 * n * np.array(log_losses) - 0.5 * little_noise**2 + np.log(np.diff(edges))
-    return logsumexp(weights) - 0.5 * max(0, np.log(16 * rate) / np.log(4))
+    return logsumexp(log_weights_by_hand(alphas, log_losses, len(K))) + log_prior(rate)
+
+
+def log_prior(rate):
+    """Logarithm of the prior weight of a rate, up to a constant: half a unit less for each factor of 4 above 1/16."""
+    return -0.5 * np.maximum(0, np.log(16 * rate) / np.log(4))
+
+
+def noisy_samples():
+    """Few enough, and noisy enough, for several rates to have a share."""
+    return X[:40], Y[:40] + rng.normal(size=(40, 2)) * [0.3, 30]
 
 
 def test_few_samples_average_a_fixed_grid_by_the_errors_of_refits():
     """Each rate of the grid has its weight, and the weights are those of the kernel of the model."""
-    model = OperatorKernelRegressor("laplacian", scale_inputs=False).fit(X, Y)
+    X, Y = noisy_samples()
+    model = OperatorKernelRegressor("laplacian", scale_inputs=False, operator=None).fit(X, Y)
     table, median = model.search_results_, OperatorKernelRegressor("laplacian", gamma="median").fit(X, Y).gamma_
-    rates = 2.0 ** np.arange(-10, 5, 2)
     single = table["kernel"] == "laplacian"
-    assert_allclose(np.unique(table["gamma"][single].astype(float)), median * rates)
+    assert_allclose(np.unique(table["gamma"][single].astype(float)), median * RATES)
     alphas = np.unique(table["alpha"][single])
-    assert len(alphas) == 25 and single.sum() == 25 * len(rates)
-    grams = [laplacian_kernel(X, gamma=median * rate) for rate in rates]
-    log_weights = np.array([log_weight_by_hand(K, alphas, rate) for K, rate in zip(grams, rates)])
+    assert len(alphas) == 25 and single.sum() == 25 * len(RATES)
+    grams = [laplacian_kernel(X, gamma=median * rate) for rate in RATES]
+    log_weights = np.array([log_weight_by_hand(K, Y, alphas, rate) for K, rate in zip(grams, RATES)])
     shares = np.exp(log_weights - logsumexp(log_weights))
     shares = np.maximum(shares - 0.02, 0)
     shares /= shares.sum()
     used = np.flatnonzero(shares)
     assert len(used) > 1
-    assert_allclose(model.gamma_, median * rates[used])
+    assert_allclose(model.gamma_, median * RATES[used])
     assert_allclose(model.kernel_.shares, shares[used], rtol=1e-6)
     K = sum(share * gram for share, gram in zip(shares, grams))
     assert_allclose(model.kernel_(X, X), K, atol=1e-8)
@@ -92,9 +108,14 @@ def test_few_samples_average_a_fixed_grid_by_the_errors_of_refits():
 
 def test_an_average_is_as_good_as_its_best_kernel():
     """By refits on samples of the same kind, over the whole grid of rates and alphas."""
-    model = OperatorKernelRegressor("laplacian", scale_inputs=False).fit(X, Y)
-    averaged = left_out_error(model.kernel_(X, X), model.alpha_)
-    assert averaged <= model.search_results_["error"].min() * 1.02
+    X, Y = noisy_samples()
+    model = OperatorKernelRegressor("laplacian", scale_inputs=False, operator=None).fit(X, Y)
+    assert isinstance(model.kernel_, kernels.AverageKernel)
+    averaged = left_out_error(gram_of(model, X), model.alpha_, Y)
+    median = OperatorKernelRegressor("laplacian", gamma="median").fit(X, Y).gamma_
+    grams = [laplacian_kernel(X, gamma=median * rate) for rate in RATES]
+    best = min(left_out_error(K, alpha, Y) for K in grams for alpha in np.geomspace(1e-6, 1, 13))
+    assert averaged <= best * 1.02
 
 
 def test_the_selected_setting_of_many_samples_is_near_the_smallest_error_of_the_table():
@@ -114,10 +135,10 @@ def test_the_selected_setting_of_many_samples_is_near_the_smallest_error_of_the_
 def test_a_grid_by_hand_does_no_better():
     """Over the whole grid of rates and alphas, by refits."""
     inputs, outputs = many_samples()
-    model = OperatorKernelRegressor("laplacian", scale_inputs=False).fit(inputs, outputs)
-    selected = left_out_error(model.kernel_(inputs, inputs), model.alpha_, outputs)
+    model = OperatorKernelRegressor("laplacian", scale_inputs=False, operator=None).fit(inputs, outputs)
+    selected = left_out_error(gram_of(model, inputs), model.alpha_, outputs)
     median = OperatorKernelRegressor("laplacian", gamma="median").fit(inputs, outputs)
-    for rate in 2.0 ** np.arange(-10, 5, 2):
+    for rate in RATES:
         K = laplacian_kernel(inputs, gamma=median.gamma_ * rate)
         errors = [left_out_error(K, alpha, outputs) for alpha in np.geomspace(1e-8, 1e-2, 7)]
         assert selected <= min(errors) * 1.002
@@ -152,7 +173,7 @@ def test_the_median_rule_is_far_off_where_few_directions_count():
     new = rng.normal(size=(200, 80))
     truth = new @ np.linalg.lstsq(wide, linear, rcond=None)[0]
     assert chosen.score(new, truth) > by_rule.score(new, truth) + 0.1
-    assert max(chosen.gamma_) < by_rule.gamma_ / 16
+    assert np.max(chosen.gamma_) < by_rule.gamma_ / 16
 
 
 def test_ties_go_to_the_smoother_model():
@@ -166,10 +187,24 @@ def test_ties_go_to_the_smoother_model():
 
 def test_kernels_that_no_sample_tells_apart_have_the_shares_of_their_prior():
     model = OperatorKernelRegressor("rbf", scale_inputs=False).fit(X, np.ones(60))
-    rates = 2.0 ** np.arange(-10, 5, 2)
-    prior = 0.5 ** (np.maximum(np.log(16 * rates) / np.log(4), 0) / np.log(2) / 2)
-    prior = prior / prior.sum() - 0.02
-    assert_allclose(model.kernel_.shares, prior / prior.sum(), rtol=1e-6)
+    assert_allclose(model.kernel_.shares, shares_by_hand(np.exp(log_prior(RATES))), rtol=1e-6)
+
+
+def shares_by_hand(weights):
+    """Shares of kernels with these weights that are not 0: of each, 0.02 are subtracted."""
+    shares = np.maximum(weights / weights.sum() - 0.02, 0)
+    return shares[shares > 0] / shares.sum()
+
+
+@pytest.mark.parametrize(("ratio", "share"), [(1.4, 0), (1.6, 1 / 15), (2.25, 0.5), (3, 1), (30, 1)])
+def test_inputs_as_given_count_where_columns_have_different_units(ratio, share):
+    """Half the rates; exp(-2) of the prior weight of scaled inputs, and none where units hardly differ."""
+    inputs = X / X.std(axis=0) * [1, ratio, 1]
+    model = OperatorKernelRegressor("rbf").fit(inputs, np.ones(60))
+    assert np.sum(model.search_results_["kernel"] == "rbf") == 25 * (15 if share else 10)
+    weights = np.exp(log_prior(RATES))
+    expected = shares_by_hand(np.concatenate([weights, share * np.exp(-2) * weights[1::2]]))
+    assert_allclose(model.kernel_.shares, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("n", "warns"), [(90, False), (210, True)])
@@ -248,7 +283,8 @@ def test_structured_outputs_and_sums():
     labels = (X[:, 0] > 0).astype(int)
     model = StructuredPredictor().fit(X, labels)
     assert np.mean(model.predict(X) == labels) > 0.9 and len(model.search_results_["error"])
-    both = OperatorKernelRegressor([("rbf", None), ("linear", None)], scale_inputs=False).fit(X, Y)
+    terms = [("rbf", None), ("linear", None)]
+    both = OperatorKernelRegressor(terms, scale_inputs=False, operator=None).fit(X, Y)
     table = both.search_results_
     rates = np.array([gamma[0] for gamma in table["gamma"]])
     assert len(set(rates)) > 5 and both.gamma_[1] is None and both.solver_ == "spectral"
@@ -260,13 +296,15 @@ def test_structured_outputs_and_sums():
     )
 
 
+@pytest.mark.parametrize("units", [(1, 1, 1), (1, 10, 100)], ids=str)
 @pytest.mark.parametrize("scale_inputs", [True, False, "auto"])
-def test_candidates_without_a_rate_are_evaluated_once(scale_inputs):
+def test_candidates_without_a_rate_are_evaluated_once(scale_inputs, units):
     """Whether inputs are scaled or not: a linear function of scaled inputs is one of the inputs."""
-    model = OperatorKernelRegressor(kernels.KernelSearch(["rbf", "linear"]), scale_inputs=scale_inputs).fit(X, Y)
-    table = model.search_results_
+    search = kernels.KernelSearch(["rbf", "linear"])
+    model = OperatorKernelRegressor(search, scale_inputs=scale_inputs, operator=None).fit(X * units, Y)
+    table, is_both = model.search_results_, scale_inputs == "auto" and units != (1, 1, 1)
     assert np.sum(table["kernel"] == "linear") == 25
-    assert np.sum(table["kernel"] == "rbf") == 25 * (8 if scale_inputs != "auto" else 12)
+    assert np.sum(table["kernel"] == "rbf") == 25 * (15 if is_both else 10)
 
 
 def test_the_path_over_alpha_has_the_selected_kernel():

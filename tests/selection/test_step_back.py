@@ -433,7 +433,7 @@ def test_models_of_folds_step_back_too():
 
 def test_models_of_parts_have_the_settings_that_the_whole_fit_used():
     x = np.linspace(-3, 3, 40)[:, None]
-    model = OperatorKernelRegressor(loss="huber", max_iter=20)
+    model = OperatorKernelRegressor(loss="huber", max_iter=40)
     part = fit_with_parts(model, x, np.sin(x[:, 0]))(np.delete(np.arange(40), 13))
     selected = OperatorKernelRegressor(loss="huber").fit(x, np.sin(x[:, 0])).alpha_
     assert model.alpha_ == pytest.approx(10**0.5 * selected) and model.dual_gap_ <= TOL  # one step back

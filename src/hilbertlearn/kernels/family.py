@@ -67,7 +67,7 @@ class KernelSearch(BaseEstimator):
     >>> step = (X[:, 0] > 0.5).astype(float)
     >>> model = OperatorKernelRegressor(kernel=kernels.KernelSearch(["rbf", "matern12"])).fit(X, step)
     >>> model.kernel_
-    average of 48% matern12 gamma 0.33, 26% matern12 gamma 0.021, 23% matern12 gamma 5.3 and 2 others
+    average of 98% matern12, 2% rbf
     """
 
     def __init__(self, kernels=_ROWS):

@@ -61,6 +61,19 @@ def has_plain_kernels(samples: Samples) -> bool:
     return all(getattr(kernels.scalar_kernel(kernel), "returns_gram", True) for kernel, _ in samples.recipe.pairs)
 
 
+def can_average(samples: Samples) -> bool:
+    """Whether kernels can be averaged.
+
+    Not kernels that are learnt in rounds or contain operators, and not with a graph, whose few labelled samples tell
+    little about the kernel.
+    """
+    settings = [kernel for kernel, _ in samples.recipe.pairs]
+    has_rounds = any(getattr(kernels.scalar_kernel(kernel), "n_rounds", 0) for kernel in settings)
+    has_operators = any(kernels.is_operator_valued(one) or kernels.provides_operator(one) for one in settings)
+    is_plain = samples.graph is None and not samples.recipe.params
+    return is_plain and len(settings) == 1 and not has_rounds and not has_operators
+
+
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     """For each candidate kernel, and each scaling of the inputs, its setting and the family of its rates."""
     recipe = samples.recipe
@@ -116,7 +129,7 @@ def search_kernels(
     trials: tuple[Trial, ...] = ()
     candidates = _all_rates(families) if around is None else around.neighbours
     is_wide = len(candidates) > len(_NEAR)
-    if n <= MANY and middle is None and samples.graph is None:  # what is averaged must not depend on errors
+    if n <= MANY and middle is None and can_average(samples):  # what is averaged must not depend on errors
         is_wide, candidates = False, _fixed_rates(families)
     for number in _subsample_sizes(n, is_wide, len(candidates)):
         rows = draw_subsample(samples, number)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from ..core.terms import Factors
 from ..losses import Loss, Squared
 from ..training import Options, Samples, Training, build, for_alpha
@@ -22,6 +21,7 @@ from .feature_search import Approximation, search_features
 from .folds import FoldSearch, search_folds
 from .kernel_search import (
     average_kernels,
+    can_average,
     families_of,
     has_plain_kernels,
     is_open,
@@ -230,11 +230,7 @@ def _search_again(draft: Draft, samples: Samples) -> Draft:
 def average_evaluated_kernels(draft: Draft) -> Draft:
     """Average the evaluated kernels, where the samples cannot tell which one is the best."""
     result = draft.result
-    if result is None or len(result.kernels) > 1 or n_rounds(draft.surrogate) or draft.samples.graph is not None:
-        return draft  # of a graph, a few labelled samples tell little, and the median rule is a good guess
-    settings = [candidate.setting for candidate in result.candidates]
-    has_operators = any(kernels.is_operator_valued(one) or kernels.provides_operator(one) for one in settings)
-    if has_operators or draft.surrogate.recipe.params:
+    if result is None or not can_average(draft.surrogate.with_kernel(result.setting)):
         return draft
     averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)
     if averaged is result:

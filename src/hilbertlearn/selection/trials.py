@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import AverageKernel
-
 # Relative difference between two errors that counts as none: ties go to the smoother model. Ten times as much would
 # let errors decide that differ by less than between two draws of the same samples.
 _TIE = 1e-4
@@ -34,8 +32,6 @@ def make_trials(training, alphas, errors, standard_errors, seconds, method) -> t
     kernel, gamma = ([getattr(kernel, name) for kernel in training.kernels] for name in ("kernel", "rate"))
     if len(kernel) == 1:
         kernel, gamma = kernel[0], gamma[0]
-    if isinstance(kernel, AverageKernel):  # beside names, in a column that can be sorted
-        kernel, gamma = str(kernel), None  # type: ignore[assignment]
     share, n = seconds / len(alphas), len(training.rows)
     rows = zip(alphas, errors, standard_errors, strict=True)
     return tuple(Trial(kernel, gamma, float(a), float(e), float(s), share, n, method) for a, e, s in rows)

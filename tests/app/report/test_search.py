@@ -45,7 +45,7 @@ def test_settings_that_were_tried():
     mark = series(view, "chosen")
     assert mark["x"][0] == pytest.approx(model.alpha_, rel=1e-5)  # a mean of the alphas that were tried: a line
     own = single[(single["kernel"] == best["kernel"]) & (single["gamma"] == best["gamma"])].sort_values("alpha")
-    name = next(one["name"] for one in view["series"] if one["name"].startswith(best["kernel"]))
+    name = next(one["name"] for one in view["series"] if one.get("name", "").startswith(best["kernel"]))
     assert_close(series(view, name)["x"], own["alpha"])
     assert_close(series(view, name)["y"], own["error"])
 

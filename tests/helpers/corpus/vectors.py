@@ -36,7 +36,7 @@ _SOLVED = {
 
 CASES = {
     "defaults": Case(OperatorKernelRegressor(), X, VECTORS, NEW),
-    "defaults, one number": Case(OperatorKernelRegressor(), X, NUMBERS, NEW),
+    "defaults, one number": Case(OperatorKernelRegressor(), X, NUMBERS, NEW, uses=("kernels.AverageKernel",)),
     "defaults, gaps": Case(OperatorKernelRegressor(), X, GAPS, NEW),
     "defaults, weights": Case(OperatorKernelRegressor(), X, VECTORS, NEW, {"sample_weight": WEIGHTS}),
     "leave-one-out, gaps": Case(vector(), X, GAPS, NEW, asks=("predict", _residuals)),
