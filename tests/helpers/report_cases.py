@@ -116,7 +116,7 @@ CASES = {
     "one number": lambda: _halves(OperatorKernelRegressor(**RBF), *_number()),
     "robust": lambda: _halves(OperatorKernelRegressor("rbf", gamma=GAMMA, loss="huber"), *vectors()),
     "related": lambda: _halves(OperatorKernelRegressor(operator="covariance", **RBF), *vectors()),
-    "chosen": lambda: _halves(OperatorKernelRegressor(), *vectors()),
+    "chosen": lambda: _halves(OperatorKernelRegressor(operator=None), *vectors()),
     "intervals": lambda: _halves(_conformal(OperatorKernelRegressor(**RBF)), *vectors()),
     "ellipsoids": lambda: _halves(_conformal(OperatorKernelRegressor(**RBF), score="mahalanobis"), *_whole()),
     "path": lambda: _halves(RegularizationPathCV(OperatorKernelRegressor("rbf", gamma=GAMMA)), *vectors()),

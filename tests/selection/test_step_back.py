@@ -280,10 +280,11 @@ def rankings():
 
 @problem
 def label_sets():
+    """So many new samples that the share of wrong labels is known to one part in a hundred."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 4))
-    Y = (X @ rng.normal(size=(4, 6)) + 0.5 * rng.normal(size=(400, 6)) > 0.5).astype(int)
-    return StructuredPredictor(), X[:100], Y[:100], lambda model: -model.score(X[100:], Y[100:])
+    X = rng.normal(size=(5400, 4))
+    Y = (X @ rng.normal(size=(4, 6)) + 0.5 * rng.normal(size=(5400, 6)) > 0.5).astype(int)
+    return StructuredPredictor(), X[:400], Y[:400], lambda model: -model.score(X[400:], Y[400:])
 
 
 @problem
