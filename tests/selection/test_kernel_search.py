@@ -61,7 +61,7 @@ def test_the_table_holds_errors_of_refits():
     assert len(lengths) == 1 and lengths.pop() > 50
     for i in rng.choice(np.flatnonzero(table["alpha"] > 1e-6), 8, replace=False):
         is_single = table["kernel"][i] == "rbf"
-        assert is_single or table["kernel"][i] == str(model.kernel_) and table["gamma"][i] is None
+        assert is_single or (table["kernel"][i] == str(model.kernel_) and table["gamma"][i] is None)
         gram = rbf_kernel(X, gamma=table["gamma"][i]) if is_single else gram_of(model, X)
         assert table["error"][i] == pytest.approx(left_out_error(gram, table["alpha"][i]), rel=1e-6)
     assert (table["standard_error"] >= 0).all() and (table["seconds"] > 0).all() and (table["n_samples"] == 60).all()
@@ -79,8 +79,8 @@ def log_prior(rate):
 
 
 def noisy_samples():
-    """Few enough, and noisy enough, for several rates to have a share."""
-    return X[:40], Y[:40] + rng.normal(size=(40, 2)) * [0.3, 30]
+    """Noisy enough for several rates to have a share, and so many that weights grow with their number."""
+    return X, Y + rng.normal(size=(60, 2)) * [0.6, 60]
 
 
 def test_few_samples_average_a_fixed_grid_by_the_errors_of_refits():

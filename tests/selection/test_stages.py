@@ -5,11 +5,11 @@ import pytest
 from helpers.machines import read
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, features, kernels, losses
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, features, kernels, losses, operators
 from hilbertlearn.losses import Huber, Pinball, Squared
 from hilbertlearn.selection import STAGES, select, stages, surrogate
 from hilbertlearn.selection.stages import Draft, Request
-from hilbertlearn.training import Options
+from hilbertlearn.training import Options, build
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -217,6 +217,43 @@ def test_the_operator_with_the_smaller_error_is_taken():
     assert len(after.result.trials) > len(draft.result.trials)
     vector = run(start(OperatorKernelRegressor(operator=None)), "search_kernel")
     assert stages.search_operator(vector) is vector
+
+
+def least_error_with_operator(K, M, T, alphas):
+    """The least mean relative error of outputs T (n, d), by n refits with ``K (x) M`` for each alpha."""
+    n, d = T.shape
+    errors = []
+    for alpha in alphas:
+        residuals = np.empty_like(T)
+        for i in range(n):
+            rest = np.delete(np.arange(n), i)
+            mean = T[rest].mean(axis=0)
+            system = np.kron(K[np.ix_(rest, rest)], M) + alpha * n * np.eye((n - 1) * d)
+            C = np.linalg.solve(system, (T[rest] - mean).ravel()).reshape(n - 1, d)
+            residuals[i] = T[i] - mean - K[i, rest] @ C @ M
+        errors.append(np.mean(np.sqrt(np.mean(residuals**2, axis=0)) / T.std(axis=0)))
+    return min(errors)
+
+
+@pytest.mark.parametrize(("noise", "is_taken"), [(0.3, True), (0.6, False)])
+def test_the_covariance_is_taken_for_three_per_cent_of_the_error_of_refits(noise, is_taken):
+    """Three copies of one function: the covariance helps in both cases, in the second one by less."""
+    Z = rng.normal(size=(40, 2))
+    T = np.sin(2 * Z[:, :1]) * [1, 1, -1] + noise * rng.normal(size=(40, 3))
+    before = run(start(X=Z, y=T), "average_evaluated_kernels")
+    assert before.samples.recipe.operator_candidates[0] is None
+    after = stages.search_operator(before)
+    trials = after.result.trials[len(before.result.trials) :]
+    K, scaled = before.result.kernels[0](Z), T / T.std(axis=0)
+    given = before.surrogate.with_operator_setting(operators.Covariance()).with_kernel(before.result.setting)
+    M = build(given, before.result.kernels).term.M
+    alphas = [trial.alpha for trial in trials if trial.alpha > 1e-5]
+    identity, covariance = (least_error_with_operator(K, one, scaled, alphas) for one in (np.eye(3), M))
+    assert min(trial.error for trial in trials) == pytest.approx(covariance, rel=1e-6)
+    assert before.result.curve.error == pytest.approx(identity, rel=1e-3)  # on a grid of alphas of its own
+    assert covariance < 0.999 * identity and (covariance < 0.97 * identity) == is_taken
+    ((_, operator),) = after.samples.recipe.pairs
+    assert isinstance(operator, operators.Covariance) if is_taken else operator is None
 
 
 def test_a_learnt_metric_is_kept_where_it_gains():

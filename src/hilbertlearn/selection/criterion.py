@@ -58,9 +58,17 @@ class Criterion:
     def _log_loss_of(self, data: Samples, weights):
         """Function of errors (n,) and residuals (n, d): the logarithm whose differences weight settings."""
         if self.loss is not None:
-            return lambda errors, residuals: _log_trimmed_mean(residuals, weights)
+            return self._log_trimmed_mean_of(weights)
         least = data.space.error_resolution(len(weights))
         return lambda errors, residuals: math.log(max(weights @ errors + least, _TINY))
+
+    def _log_trimmed_mean_of(self, weights):
+        """The same without the largest residuals: of samples, or for a pointwise loss of points."""
+        if self.loss is not None and self.loss.pointwise:
+            return lambda errors, residuals: _log_trimmed_mean(
+                np.nan_to_num(residuals).ravel() ** 2, np.repeat(weights / residuals.shape[1], residuals.shape[1])
+            )
+        return lambda errors, residuals: _log_trimmed_mean(row_norms(np.nan_to_num(residuals)) ** 2, weights)
 
     def spread(self, data: Samples):
         """Standard deviations (d,) that errors of outputs are relative to; None where each sample has one error."""
@@ -79,7 +87,7 @@ class NormCriterion(Criterion):
     """Mean norm of residuals. Outliers change it little, and it needs no constants of a loss."""
 
     def _log_loss_of(self, data, weights):
-        return lambda errors, residuals: _log_trimmed_mean(residuals, weights)
+        return self._log_trimmed_mean_of(weights)
 
     def spread(self, data):
         return None
@@ -95,12 +103,11 @@ def _mean_error(errors, residuals, weights, log_loss) -> ErrorEstimate:
     return ErrorEstimate(float(mean), error, log_loss(errors, residuals))
 
 
-def _log_trimmed_mean(residuals, weights) -> float:
-    """Logarithm of the mean square of the residuals (n, d) that are not among the largest.
+def _log_trimmed_mean(squares, weights) -> float:
+    """Logarithm of the weighted mean of squares (k,) that are not among the largest; weights (k,) add up to 1.
 
     The mean loss of contaminated samples differs little between settings, since outliers have most of it.
     """
-    squares = row_norms(np.nan_to_num(residuals)) ** 2
     order = np.argsort(squares)
     mass = np.cumsum(weights[order])
     kept = np.clip(_TRIMMED - (mass - weights[order]), 0.0, weights[order])

@@ -181,7 +181,7 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
     """
     samples, options = draft.surrogate, draft.request.options
     weights = initial_weights(samples)
-    result = search_kernels(samples, families, NormCriterion(), draft.alpha_setting, options, weights)
+    result = search_kernels(samples, families, NormCriterion(draft.loss), draft.alpha_setting, options, weights)
     trials = result.trials
     for is_last in (False, True):
         training = build(samples.with_kernel(result.setting), result.kernels)
