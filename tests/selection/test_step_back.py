@@ -73,7 +73,7 @@ def squared_loss():
 
 @problem
 def no_noise():
-    return vectors(OperatorKernelRegressor(), noise=0.0)
+    return vectors(OperatorKernelRegressor(), n=150, noise=0.0)  # without noise other draws have ratios up to 1.9
 
 
 @problem
