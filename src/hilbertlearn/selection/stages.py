@@ -230,7 +230,7 @@ def _search_again(draft: Draft, samples: Samples) -> Draft:
 def average_evaluated_kernels(draft: Draft) -> Draft:
     """Average the evaluated kernels, where the samples cannot tell which one is the best."""
     result = draft.result
-    if result is None or not can_average(draft.surrogate.with_kernel(result.setting)):
+    if result is None or not can_average(draft.samples.with_kernel(result.setting)):
         return draft
     averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)
     if averaged is result:

