@@ -107,7 +107,7 @@ def test_outliers_are_screened_and_have_no_effect(seed):
 
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_weights_of_outliers_and_of_regular_samples(n_outputs, tmp_path):
-    X, _, W, rows = spoilt(n_outputs=n_outputs)
+    X, _, W, rows = spoilt(n_outputs=n_outputs, seed=1)
     weights = np.random.default_rng(1).uniform(1, 2, len(X))
     weights[[rows[0], 3]] = 0.0  # an outlier, and a regular sample
     model = clone(HUBER).fit(X, W, weights)

@@ -9,6 +9,8 @@ import numpy as np
 from .gram import POSITIVE, InputKernel
 from .stationary import STATIONARY, BandwidthMixin, distances, metric_name, profile
 
+_SHOWN = 0.005  # smallest share of a shape that the name contains
+
 
 @dataclass(frozen=True)
 class AverageKernel:
@@ -68,6 +70,11 @@ class AverageKernel:
             for kernel in self.components
         )
 
+    @property
+    def main_part(self) -> InputKernel:
+        """The kernel with the largest share."""
+        return self.parts[int(np.argmax(self.shares))]
+
     def sum_of(self, values_of):
         """Weighted sum of the values of a function of the kernels."""
         total = None
@@ -92,13 +99,24 @@ class AverageKernel:
         """The share of kernels of scaled inputs."""
         return sum(share for share, part in zip(self.shares, self.parts, strict=True) if part.is_scaled)
 
-    def __repr__(self):
+    @property
+    def name(self) -> str:
+        """The shares of the kernels by shape, without those that round to 0 %."""
         shares: dict[str, float] = {}
         for share, part in zip(self.shares, self.parts, strict=True):
-            name = part.kernel if isinstance(part.kernel, str) else type(part.kernel).__name__
-            shares[name] = shares.get(name, 0.0) + share
-        order = sorted(shares, key=lambda name: -shares[name])
-        return f"average of {', '.join(f'{shares[name]:.0%} {name}' for name in order)}"
+            shape = _shape(part)
+            shares[shape] = shares.get(shape, 0.0) + share
+        order = [shape for shape in sorted(shares, key=lambda shape: -shares[shape]) if shares[shape] >= _SHOWN]
+        if len(order) > 1:
+            return f"average of {', '.join(f'{shares[shape]:.0%} {shape}' for shape in order)}"
+        return f"average of {sum(_shape(part) == order[0] for part in self.parts)} {order[0]} kernels"
+
+    def __repr__(self):
+        return self.name
+
+
+def _shape(part: InputKernel) -> str:
+    return part.kernel if isinstance(part.kernel, str) else type(part.kernel).__name__
 
 
 class _SharedDistances:

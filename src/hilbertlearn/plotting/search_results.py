@@ -84,7 +84,9 @@ def _as_number(gamma):
 def _name(kernel):
     if isinstance(kernel, (list, tuple)):
         return " + ".join(_name(one) for one in kernel)
-    return kernel if isinstance(kernel, str) else getattr(kernel, "__name__", type(kernel).__name__)
+    if isinstance(kernel, str):
+        return kernel
+    return getattr(kernel, "name", None) or getattr(kernel, "__name__", type(kernel).__name__)
 
 
 def _curves(ax, trials, model, over):
@@ -99,7 +101,7 @@ def _curves(ax, trials, model, over):
             label = name if len(stages) == 1 else f"{name}, {stage}"
             ax.plot(at, lowest, color=color, linestyle="-" if last else ":", linewidth=2 if last else 1.3,
                     marker="o", markersize=3, label=label)  # fmt: skip
-    selected = _selected_trial(trials, model)
+    selected = _selected_trial(trials, model, over)
     for value in np.atleast_1d(getattr(model, f"{over}_")):
         if np.isfinite(_as_number(value)):
             ax.axvline(value, color=RED, linewidth=1, alpha=0.6)
@@ -112,7 +114,7 @@ def _curves(ax, trials, model, over):
 
 
 def _map(ax, trials, model):
-    selected = _selected_trial(trials, model)
+    selected = _selected_trial(trials, model, "both")
     is_drawn = np.isfinite(trials["gamma"])
     for key in ("kernel", "stage"):
         same = trials[key] == trials[key][selected]
@@ -139,14 +141,18 @@ def _envelope(values, errors):
     return 10.0**at, lowest
 
 
-def _selected_trial(trials, model):
-    """Index of the trial nearest to the selected settings, in the last stage that evaluated the selected kernel."""
-    same = trials["kernel"] == _name(model.kernel_)
+def _selected_trial(trials, model, over):
+    """Index of the trial nearest to the selected settings, in the last stage that evaluated the selected kernel.
+
+    An average of kernels has no single gamma: over gamma the kernel with the largest share stands for it.
+    """
+    main = getattr(model.kernel_, "main_part", None)
+    kernel, gamma = (model.kernel_, model.gamma_) if over == "alpha" or main is None else (main.kernel, main.rate)
+    same = trials["kernel"] == _name(kernel)
     is_candidate = same if same.any() else np.ones(len(same), dtype=bool)
     is_candidate &= trials["stage"] == trials["stage"][is_candidate][-1]
     distances = np.zeros(len(is_candidate))
-    for key in ("alpha", "gamma"):
-        value = _as_number(np.exp(np.mean(np.log(getattr(model, f"{key}_")))) if key == "alpha" else model.gamma_)
+    for key, value in ("alpha", np.exp(np.mean(np.log(model.alpha_)))), ("gamma", _as_number(gamma)):
         if np.isfinite(value) and value > 0:
             distances += np.nan_to_num(np.abs(np.log(trials[key] / value)))
     return int(np.flatnonzero(is_candidate)[np.argmin(distances[is_candidate])])

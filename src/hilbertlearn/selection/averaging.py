@@ -95,10 +95,15 @@ def unscaled_log_weight(unit_ratio) -> float:
     return np.log(share) - _UNSCALED_PENALTY if share > 0 else -np.inf
 
 
+def weights_of(candidates: tuple[Candidate, ...]):
+    """Weights (k,) of kernels, which add up to 1."""
+    log_weights = np.array([candidate.log_weight for candidate in candidates])
+    return np.exp(log_weights - log_sum(log_weights))
+
+
 def shares_of(candidates: tuple[Candidate, ...]):
     """Shares (k,) of kernels in the average, some of them 0."""
-    log_weights = np.array([candidate.log_weight for candidate in candidates])
-    shares = np.exp(log_weights - log_sum(log_weights))
+    shares = weights_of(candidates)
     shares = np.maximum(shares - min(_LEAST_SHARE, shares.max() / 2), 0.0)
     return shares / shares.sum()
 

@@ -14,7 +14,16 @@ from .._utils.progress import StopSearch, Task
 from .._utils.threads import threads_for
 from .._utils.validation import warn
 from ..training import Options, Samples, build
-from .averaging import MANY, Candidate, average_kernel, rate_log_weight, shares_of, sharpness, unscaled_log_weight
+from .averaging import (
+    MANY,
+    Candidate,
+    average_kernel,
+    rate_log_weight,
+    shares_of,
+    sharpness,
+    unscaled_log_weight,
+    weights_of,
+)
 from .criterion import Criterion
 from .draws import draw_subsample
 from .error_curve import ErrorCurve, candidate_alphas, error_curve
@@ -29,6 +38,7 @@ _NEAR = (1.0, 0.5, 2.0)  # rates that are compared with the best one, relative t
 _OPERATOR_GAIN = 0.03  # relative gain in error from which an operator computed from the outputs replaces the identity
 _FAR_WORSE = 1.2  # ratio of errors of one shape from which other shapes of inputs as given are not evaluated
 _MOST_OTHERS = 6  # kernels beside these; each costs as much
+_NEGLIGIBLE = 1e-3  # share up to which a kernel of the fixed grid, or the kernels of unscaled inputs, are left out
 _EDGE = 1e-2  # relative gain of the last rate of the grid over its neighbour that causes a warning
 # Errors of rates far apart differ by more than errors of different subsamples do. So up to 600 samples are searched as
 # a whole, of more 400 find the region; the best rate and its neighbours are compared on 1000 samples.
@@ -127,10 +137,13 @@ def search_kernels(
     """
     n = len(samples.rows)
     trials: tuple[Trial, ...] = ()
-    candidates = _all_rates(families) if around is None else around.neighbours
-    is_wide = len(candidates) > len(_NEAR)
-    if n <= MANY and middle is None and can_average(samples):  # what is averaged must not depend on errors
-        is_wide, candidates = False, _fixed_rates(families)
+    is_averaged = n <= MANY and middle is None and can_average(samples)
+    is_fixed = is_averaged and around is None  # what is averaged must not depend on errors
+    if around is not None:
+        candidates = around.neighbours
+    else:
+        candidates = _fixed_rates(families) if is_fixed else _all_rates(families)
+    is_wide = around is None and not is_fixed and len(candidates) > len(_NEAR)
     for number in _subsample_sizes(n, is_wide, len(candidates)):
         rows = draw_subsample(samples, number)
         part = samples if number == n else samples.subsample(rows)
@@ -141,13 +154,15 @@ def search_kernels(
             with suppress(StopSearch), task:
                 if is_wide:
                     search.evaluate_grid(middle)
+                elif is_fixed:
+                    search.evaluate_fixed(candidates)
                 else:
                     for candidate in candidates:
                         search.evaluate(*candidate)
             curve = search.best_curve()
         i, rate = search.best
         setting, family = families[i]
-        neighbours = search.neighbours(n)
+        neighbours = search.averaged() if is_averaged else search.neighbours(n)
         trials += search.trials
         if n > MANY:  # an average of few samples has no best rate
             search.warn_at_edge()
@@ -196,10 +211,12 @@ def search_operators(
 
 
 def _fixed_rates(families) -> list[tuple[int, float]]:
-    """(index of the family, rate) of kernels that are all evaluated: of the first family all rates, of others half."""
+    """(index of the family, rate) of kernels that are all evaluated.
 
-    grid = RATES[0] * _STEP ** np.arange(len(RATES) + _BEYOND)
-    rates = [(grid[1::2] if i else grid) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
+    Rates of the first family are a factor of 2 apart, those of the others, which differ in shape, 16.
+    """
+    fine = RATES[0] * _HALF_STEP ** np.arange(2 * (len(RATES) + _BEYOND) - 1)
+    rates = [(fine[2::4] if i else fine) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
     return [(i, rate) for i, chosen in enumerate(rates) for rate in chosen]
 
 
@@ -229,6 +246,21 @@ class _KernelSearch:
         self.trials: tuple[Trial, ...] = ()
         self.candidates: dict[tuple[int, float], Candidate] = {}
         self._curve: tuple[tuple[int, float], ErrorCurve] | None = None  # of the best, where it is in memory
+
+    def evaluate_fixed(self, candidates):
+        """Compute the error curves of candidates (index of the family, rate), ordered by family.
+
+        Where inputs as given have no weight with the first shape, their other shapes are left out.
+        """
+        unscaled = [i for i, (_, family) in enumerate(self.families) if family.log_weight < 0]
+        for i, rate in candidates:
+            if i not in unscaled[1:] or self._share_of(unscaled[0]) > _NEGLIGIBLE:
+                self.evaluate(i, rate)
+
+    def _share_of(self, i) -> float:
+        """The share of a family in the weights of the kernels evaluated so far."""
+        weights = weights_of(tuple(self.candidates.values()))
+        return float(sum(weight for key, weight in zip(self.candidates, weights, strict=True) if key[0] == i))
 
     def evaluate_grid(self, middle=None):
         """A grid of rates for each family, then half steps around its best rate.
@@ -277,9 +309,18 @@ class _KernelSearch:
         near = [(i, rate * factor) for factor in (_NEAR if self.families[i][1].is_searched else (1.0,))]
         growth = sharpness(n) / sharpness(len(self.samples.rows))
         candidates = tuple(replace(one, log_weight=growth * one.log_weight) for one in self.candidates.values())
-        shares = dict(zip(self.candidates, shares_of(candidates), strict=True))
-        others = sorted((key for key in shares if shares[key] > 0), key=lambda key: -shares[key])
+        others = self._by_share(shares_of(candidates))
         return near + [key for key in others if key not in near][:_MOST_OTHERS]
+
+    def averaged(self) -> list[tuple[int, float]]:
+        """The best kernel, and those that are in the average, or may be if the samples change a little."""
+        weights = weights_of(tuple(self.candidates.values()))
+        return [self.best, *(key for key in self._by_share(weights, _NEGLIGIBLE) if key != self.best)]
+
+    def _by_share(self, shares, least=0.0):
+        """(index of the family, rate) of the evaluated kernels with more than the least share, the largest first."""
+        keys = list(self.candidates)
+        return [keys[k] for k in np.argsort(-shares, kind="stable") if shares[k] > least]
 
     def evaluate(self, i, rate):
         """Compute the error curve of a kernel and report it."""

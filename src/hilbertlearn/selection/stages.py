@@ -176,12 +176,12 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
     """Kernel, weights and the constants of a loss with a bound in turn.
 
     Weights are those of iteratively reweighted least squares, at first from distances to the median, then from
-    leave-one-out residuals. All kernels are evaluated again after the first round: with gross errors the first order of
-    the kernels means nothing.
+    leave-one-out residuals. The first round only has to find the outliers, so that one shape of the kernel suffices;
+    the last one evaluates the kernels again that had a part in the second.
     """
     samples, options = draft.surrogate, draft.request.options
     weights = initial_weights(samples)
-    result = search_kernels(samples, families, NormCriterion(draft.loss), draft.alpha_setting, options, weights)
+    result = search_kernels(samples, families[:1], NormCriterion(draft.loss), draft.alpha_setting, options, weights)
     trials = result.trials
     for is_last in (False, True):
         training = build(samples.with_kernel(result.setting), result.kernels)

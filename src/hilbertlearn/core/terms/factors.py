@@ -23,6 +23,7 @@ from ..._utils.linalg import (
 from .base import PATH, Factors
 
 _EPS = np.finfo(float).eps
+_FEWER_NODES = 0.5  # cost of interpolation, over that of the sums themselves, up to which it is used
 _BLOCK_COLUMNS = 1000  # columns of a product that several penalties share; more need more memory and gain no speed
 
 
@@ -127,19 +128,19 @@ def loo_residuals_from_spectrum(inputs: Spectrum, gamma, E, T, shift, root, pena
     outside = None if is_complete else rotated - Q @ coefficients
     ones_outside = 0.0 if is_complete else (root[:, 0] - Q @ ones)[:, None, None]
     unspanned = 0.0 if is_complete else np.maximum(1 - np.einsum("ij,ij->i", Q, Q), 0.0)[:, None, None]
-    remainder = PenaltyInterpolator(Q**2, lam, ratios)
-    ones_remainder = None if shift is None else PenaltyInterpolator(Q * ones, lam, ratios)
+    sums = PenaltyInterpolator([Q**2] if shift is None else [Q**2, Q * ones], lam, ratios)
     block, columns = max(1, _BLOCK_COLUMNS // max(rotated.shape[1], 1)), rotated.shape[1]
     for start in range(0, len(penalties), block):
         t = ratios[start : start + block]  # (b, r_M); b penalties share one product
-        W = t / (lam[:, None, None] + t)
-        W = W * coefficients[:, None, :]  # (r_K, b, d)
+        shares = t / (lam[:, None, None] + t)
+        remainder, *ones_remainder = sums(t, shares)
+        W = shares * coefficients[:, None, :]  # (r_K, b, d)
         residuals = (Q @ W.reshape(len(lam), len(t) * columns)).reshape(len(T), len(t), columns)
         if outside is not None:
             residuals += outside[:, None, :]
-        if ones_remainder is not None:
-            residuals -= rotated_shift[:, None, :] * (ones_outside + ones_remainder(t))
-        residuals /= root[:, :, None] * np.maximum(unspanned + remainder(t), _EPS)
+        if shift is not None:
+            residuals -= rotated_shift[:, None, :] * (ones_outside + ones_remainder[0])
+        residuals /= root[:, :, None] * np.maximum(unspanned + remainder, _EPS)
         yield from _rotate_back(residuals, E, T, shift, root)
 
 
@@ -157,37 +158,42 @@ def _rotate_back(residuals, E, T, shift, root):
 
 
 class PenaltyInterpolator:
-    """``P @ (t / (lam + t))`` for many t, P (n, r): an analytic function of log t.
+    """``P @ (t / (lam + t))`` for matrices P (n, r) and many t: an analytic function of log t.
 
     Chebyshev interpolation in log t is exact to rounding with six nodes for each unit of log t (the poles are at
-    distance pi from the real line). Thousands of values of t then cost about as much as a hundred.
+    distance pi from the real line). It replaces the r columns of P by as many as there are nodes, and is used where
+    these are fewer.
     """
 
-    def __init__(self, P, lam, ratios):
-        self.P, self.lam = P, lam
+    def __init__(self, matrices, lam, ratios):
+        self.matrices = matrices
         low, high = (np.log(ratios.min()), np.log(ratios.max())) if ratios.size else (0.0, 0.0)
         number = int(12 + 6.5 * (high - low))
         self.nodes = None
-        if ratios.size > 2 * number:
+        if number * (ratios.size + len(lam)) < _FEWER_NODES * ratios.size * len(lam):
             angles = np.pi * np.arange(number + 1) / number
             self.nodes = (low + high) / 2 + (high - low) / 2 * np.cos(angles)
             self.signs = np.where(np.arange(number + 1) % 2, -1.0, 1.0)
             self.signs[[0, -1]] *= 0.5
-            self.values = P @ (np.exp(self.nodes) / (lam[:, None] + np.exp(self.nodes)))
+            at_nodes = np.exp(self.nodes) / (lam[:, None] + np.exp(self.nodes))
+            self.values = [P @ at_nodes for P in matrices]
 
-    def __call__(self, t):
-        """Values (n, *t.shape), or (n, b, 1) broadcast over directions when M is the identity."""
-        flat = t.ravel()
+    def __call__(self, t, shares):
+        """For each matrix values (n, *t.shape), or (n, b, 1) broadcast over directions when M is the identity.
+
+        shares : (r, *t.shape) t / (lam + t)
+        """
         if self.nodes is None:
-            return (self.P @ (flat / (self.lam[:, None] + flat))).reshape(len(self.P), *t.shape)
-        distance = np.subtract.outer(np.log(flat), self.nodes)
+            columns = shares.reshape(len(shares), t.size)
+            return [(P @ columns).reshape(len(P), *t.shape) for P in self.matrices]
+        distance = np.subtract.outer(np.log(t.ravel()), self.nodes)
         exact = distance == 0
         distance[exact] = 1.0
         weights = self.signs / distance  # barycentric formula
         at_node = exact.any(axis=1)
         weights[at_node] = exact[at_node]
         weights /= weights.sum(axis=1, keepdims=True)
-        return (self.values @ weights.T).reshape(len(self.P), *t.shape)
+        return [(values @ weights.T).reshape(len(values), *t.shape) for values in self.values]
 
 
 class _ShiftedFactors(Factors):
