@@ -60,3 +60,25 @@ def test_units_of_outputs_do_not_matter():
     units = 10.0 ** np.arange(-3, 5)
     first, second = OperatorKernelRegressor().fit(X, Y), OperatorKernelRegressor().fit(X, Y * units)
     np.testing.assert_allclose(second.predict(X_new), first.predict(X_new) * units, rtol=1e-3, atol=1e-3 * units.min())
+
+
+@pytest.mark.parametrize("form", [list, lambda Y: [list(row) for row in Y]], ids=["arrays", "lists"])
+def test_the_container_of_the_outputs_does_not_matter(form):
+    X, Y, X_new, _ = related(share=0.0)
+    expected, model = (OperatorKernelRegressor().fit(X, outputs) for outputs in (Y, form(Y)))
+    assert expected.operator_ is not None
+    np.testing.assert_allclose(model.predict(X_new), expected.predict(X_new), rtol=1e-6, atol=1e-8)
+
+
+def test_rows_and_columns_that_do_not_count_do_not_matter():
+    """31 distinct samples are too few for eight outputs, with repetitions, with rows of weight zero, without a gap."""
+    X, Y, X_new, _ = related(share=0.0)
+    expected = OperatorKernelRegressor().fit(X[:31], Y[:31])
+    assert expected.operator_ is None
+    weights = np.r_[np.ones(31), np.zeros(20)]
+    unweighted = OperatorKernelRegressor().fit(X[:51], Y[:51], weights)
+    np.testing.assert_allclose(unweighted.predict(X_new), expected.predict(X_new), rtol=1e-6, atol=1e-8)
+    twice = OperatorKernelRegressor().fit(np.r_[X[:31], X[:31]], np.r_[Y[:31], Y[:31]])
+    assert twice.operator_ is None
+    unobserved = np.column_stack([Y[:60, :1], np.full(60, np.nan)])
+    assert OperatorKernelRegressor().fit(X[:60], unobserved).operator_ is None

@@ -16,9 +16,6 @@ from .metrics import r2_score
 from .operators import Covariance, depends_on_outputs
 from .spaces import MetricVectorSpace, VectorSpace, output_scales, read_vectors
 
-_MOST_OUTPUTS = 30  # outputs up to which their covariance is compared with the identity
-_SAMPLES_PER_OUTPUT = 4  # samples for each of them, so that the covariance is known
-
 
 class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
     """Regression of vectors with the operator-valued kernel ``k(x, z) M``, any loss, and missing outputs.
@@ -210,9 +207,7 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
 
     def spec(self, y=None):
         operator = None if self._has_automatic_operator else self.operator
-        n, d = _shape_of(y)
-        compares = self._selects_operator and 2 <= d <= min(_MOST_OUTPUTS, n // _SAMPLES_PER_OUTPUT)
-        operators = (None, Covariance()) if compares else ()
+        operators = (None, Covariance()) if self._selects_operator else ()
         return Spec.from_estimator(self, takes_batches=True, operator=operator, operators=operators)
 
     @property
@@ -279,13 +274,3 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
                 "y has no observed output to score; give at least two samples with one (shuffle the folds)"
             )
         return r2_score(y, predicted, sample_weight)
-
-
-def _shape_of(y) -> tuple[int, int]:
-    """Numbers of samples and outputs; (0, 1) where they are not known, or outputs are numbers."""
-    if isinstance(y, (list, tuple)) and y and isinstance(y[0], (list, tuple)):
-        return len(y), len(y[0])
-    match getattr(y, "shape", ()):
-        case (int(n), int(d)):
-            return n, d
-    return 0, 1

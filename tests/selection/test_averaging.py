@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, QuantileRegressor, StructuredPredictor
-from hilbertlearn.kernels import AverageKernel, InputKernel
+from hilbertlearn.kernels import AverageKernel, CurlFreeKernel, InputKernel, KernelSearch, MetricKernel
 from hilbertlearn.selection.averaging import (
     Candidate,
     alpha_log_weights,
@@ -37,7 +37,7 @@ def test_alpha_is_the_weighted_mean_of_refits():
 def test_shares_are_normalised_weights_above_a_threshold():
     kernel = (InputKernel("rbf", 1.0),)
     logs = np.log([0.5, 0.3, 0.19, 0.01])
-    candidates = tuple(Candidate("rbf", kernel, 1.0, 7.0 + log, 1.0) for log in logs)
+    candidates = tuple(Candidate("rbf", kernel, 1.0, 7.0 + log, 0.0, 1.0) for log in logs)
     shares = shares_of(candidates)
     expected = np.array([0.48, 0.28, 0.17, 0.0])
     assert_allclose(shares, expected / expected.sum())
@@ -48,7 +48,7 @@ def test_kernels_of_any_scale_count_by_their_shares():
     X = 100 * np.random.default_rng(0).normal(size=(20, 2))
     scales = [np.diag(kernel(X)).mean() for kernel in kernels]
     candidates = tuple(
-        Candidate(kernel.kernel, (kernel,), 1.0, 0.0, scale) for kernel, scale in zip(kernels, scales, strict=True)
+        Candidate(kernel.kernel, (kernel,), 1.0, 0.0, 0.0, scale) for kernel, scale in zip(kernels, scales, strict=True)
     )
     average = average_kernel(candidates, normalizes=True)
     values = [weight * np.diag(part(X)).mean() for weight, part in zip(average.kernel.weights, average.kernel.parts)]
@@ -189,3 +189,17 @@ def test_all_estimators_of_rows_scale_them(setting):
             assert_allclose(second, first, atol=1e-4 * np.abs(first).max())
     with pytest.raises(ValueError, match="scale_inputs"):
         OperatorKernelRegressor(scale_inputs="yes").fit(X, X)
+
+
+def test_kernels_with_operators_among_the_candidates_are_compared_but_not_averaged():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    Y = np.column_stack([np.sin(X[:, 1]), X[:, 0]]) + 0.1 * rng.normal(size=(40, 2))
+    for candidates in (["rbf", CurlFreeKernel()], [CurlFreeKernel(), "rbf"], ["rbf", MetricKernel()]):
+        model = OperatorKernelRegressor(KernelSearch(candidates), operator=None).fit(X, Y)
+        assert not isinstance(model.kernel_, AverageKernel)
+
+
+def test_more_samples_leave_the_prior_weight_as_it_is():
+    candidate = Candidate("rbf", (InputKernel("rbf", 1.0),), 1.0, -7.0, -2.0, 1.0)
+    assert candidate.with_more_samples(3.0).log_weight == -2.0 + 3 * -5.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.small_data import ALPHA, N, X, Y, by_quantile, model, reweighted, with_gaps
+from numpy.testing import assert_allclose
 
 from hilbertlearn import OperatorKernelRegressor, kernels, losses
 
@@ -83,3 +84,15 @@ def test_automatic_settings_with_gaps(loss):
     assert fitted.score(X, Y) > 0.7  # the entries that were not seen too
     repeated = OperatorKernelRegressor(loss=loss).fit(X.tolist(), T.tolist())
     assert repeated.alpha_ == fitted.alpha_
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_predictions_are_continuous_where_residuals_cross_the_bound(seed):
+    """Steps of the bound by 3 %; before, the criterion changed with the first residual, and predictions by 0.05."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 2))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=30)
+    bounds = np.geomspace(0.5, 1.5, 36)
+    predicted = [OperatorKernelRegressor(loss=losses.Huber(bound)).fit(X, y).predict(X) for bound in bounds]
+    assert np.abs(np.diff(predicted, axis=0)).max() < 0.03
+    assert_allclose(predicted[-1], OperatorKernelRegressor().fit(X, y).predict(X), atol=2e-3)

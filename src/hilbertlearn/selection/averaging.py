@@ -14,7 +14,7 @@ Half or twice each of them changes the mean R2 there by less than 0.005.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,14 @@ from .. import kernels
 
 _SHARPNESS = 0.2  # c: a Gaussian likelihood has 0.5, but errors of the same samples decide which setting is the best
 _GROWTH = 50  # samples from which c grows in proportion to n
-MANY = 200  # samples up to which a fixed grid is averaged
-_LITTLE_NOISE, _NOISE_PENALTY = 0.03, 0.5  # variance of noise over that of the function; of squared decades below that
-_HIGH_RATE, _RATE_PENALTY = 1 / 16, 0.5  # relative to the median rule; of each factor of 4 above that
-_UNSCALED_PENALTY = 2.0  # of inputs that are not standardised: their units are often an accident
-_ONE_UNIT = 1.5  # ratio of standard deviations of columns up to which these are not evaluated; twice that, fully
+FEW = 200  # samples up to which a fixed grid is averaged
+# Logarithms of prior weights:
+_NOISE_PENALTY = 0.5  # for the square of each decade by which the variance of noise over that of the function is below
+_LITTLE_NOISE = 0.03  # this number
+_RATE_PENALTY = 0.5  # for each factor of 4 by which a rate, relative to the median rule, is above
+_HIGH_RATE = 1 / 16  # this number
+_UNSCALED_PENALTY = 2.0  # for inputs as given: their units are often an accident
+_SIMILAR_UNITS = 1.5  # ratio of standard deviations of columns up to which inputs as given are not evaluated at all
 _LEAST_SHARE = 0.02  # subtracted from all shares, so that kernels enter and leave the average continuously
 
 
@@ -38,8 +41,13 @@ class Candidate:
     setting: Any  # the kernel as given
     kernels: tuple[kernels.InputKernel, ...]  # with numbers for all settings
     rate: float | None  # relative to the median rule; None where it is not searched
-    log_weight: float
+    log_weight: float  # the prior one included
+    log_prior: float
     scale: float  # mean of k(x, x), up to a factor that all candidates share
+
+    def with_more_samples(self, growth) -> Candidate:
+        """The candidate with errors that count `growth` times as much; the prior weight stays."""
+        return replace(self, log_weight=self.log_prior + growth * (self.log_weight - self.log_prior))
 
 
 def sharpness(n) -> float:
@@ -91,7 +99,7 @@ def unscaled_log_weight(unit_ratio) -> float:
 
     unit_ratio : the largest standard deviation of a column over the smallest one
     """
-    share = min(1.0, (unit_ratio - _ONE_UNIT) / _ONE_UNIT)
+    share = min(1.0, (unit_ratio - _SIMILAR_UNITS) / _SIMILAR_UNITS)  # from twice that ratio on it is 1
     return np.log(share) - _UNSCALED_PENALTY if share > 0 else -np.inf
 
 

@@ -14,6 +14,7 @@ from ..losses import Loss
 from ..training import Samples
 
 _TINY = np.finfo(float).tiny
+_FULL_ROBUSTNESS = 0.01  # 1 - mean weight in a robust fit from which settings are weighted by the robust loss alone
 _TRIMMED = 0.7  # share of the samples in a trimmed mean; a larger share of outliers is not meant to be resisted
 
 
@@ -81,6 +82,33 @@ class Criterion:
         rows = np.nan_to_num(data.encoded.with_outside(residuals, self.loss))
         floor = self.loss.row_value(np.zeros_like(rows[:1]), data.measure)
         return 2 * (self.loss.row_value(rows, data.measure) - floor)
+
+
+@dataclass(frozen=True)
+class RobustCriterion(Criterion):
+    """Error by a loss with a bound. Where hardly any residual exceeds the bound, settings are weighted as without one.
+
+    A bound that no residual exceeds changes nothing. The share of the robust weight grows from 0 with the first one.
+    """
+
+    share: float = 1.0  # of the robust weight in the logarithm of a setting's weight
+
+    @classmethod
+    def from_weights(cls, loss: Loss, weights) -> RobustCriterion:
+        """The criterion for weights (n,) of a robust fit, which are 1 up to the bound."""
+        return cls(loss, min(1.0, (1 - float(np.mean(weights))) / _FULL_ROBUSTNESS))
+
+    def evaluator(self, data: Samples):
+        robust = super().evaluator(data)
+        if self.share == 1:
+            return robust
+        squared = Criterion().evaluator(data)
+
+        def evaluate(residuals):
+            estimate, other = robust(residuals), squared(residuals).log_loss
+            return estimate._replace(log_loss=self.share * estimate.log_loss + (1 - self.share) * other)
+
+        return evaluate
 
 
 class NormCriterion(Criterion):

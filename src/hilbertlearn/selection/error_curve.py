@@ -12,7 +12,7 @@ import numpy as np
 from ..core.terms import Factors
 from ..leave_one_out import loo_residual_path, loo_targets
 from ..training import Samples, Training
-from .averaging import MANY, alpha_log_weights, log_sum, mean_alpha
+from .averaging import FEW, alpha_log_weights, log_sum, mean_alpha
 from .criterion import Criterion, ErrorEstimate
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
@@ -123,7 +123,7 @@ def candidate_alphas(training: Training, alpha) -> Sequence[float]:
     """The alphas that a search evaluates: for "auto" the default grid, or half of it for few samples."""
     if not isinstance(alpha, str):
         return [float(alpha)]
-    return training.alphas()[::2] if len(training.rows) <= MANY else training.alphas()
+    return training.alphas()[::2] if len(training.rows) <= FEW else training.alphas()
 
 
 def coarse_to_fine(number, evaluate: Callable) -> dict[int, ErrorEstimate]:

@@ -15,7 +15,7 @@ from .._utils.threads import threads_for
 from .._utils.validation import warn
 from ..training import Options, Samples, build
 from .averaging import (
-    MANY,
+    FEW,
     Candidate,
     average_kernel,
     rate_log_weight,
@@ -74,14 +74,14 @@ def has_plain_kernels(samples: Samples) -> bool:
 def can_average(samples: Samples) -> bool:
     """Whether kernels can be averaged.
 
-    Not kernels that are learnt in rounds or contain operators, and not with a graph, whose few labelled samples tell
-    little about the kernel.
+    Not where one of them is learnt in rounds or contains an operator, and not with a graph, whose few labelled samples
+    tell little about the kernel.
     """
-    settings = [kernel for kernel, _ in samples.recipe.pairs]
+    settings = samples.recipe.kernel_candidates or [kernel for kernel, _ in samples.recipe.pairs]
     has_rounds = any(getattr(kernels.scalar_kernel(kernel), "n_rounds", 0) for kernel in settings)
     has_operators = any(kernels.is_operator_valued(one) or kernels.provides_operator(one) for one in settings)
-    is_plain = samples.graph is None and not samples.recipe.params
-    return is_plain and len(settings) == 1 and not has_rounds and not has_operators
+    is_plain = samples.graph is None and not samples.recipe.params and len(samples.recipe.pairs) == 1
+    return is_plain and not has_rounds and not has_operators
 
 
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
@@ -137,8 +137,8 @@ def search_kernels(
     """
     n = len(samples.rows)
     trials: tuple[Trial, ...] = ()
-    is_averaged = n <= MANY and middle is None and can_average(samples)
-    is_fixed = is_averaged and around is None  # what is averaged must not depend on errors
+    is_averaged = n <= FEW and middle is None and can_average(samples)
+    is_fixed = is_averaged and around is None  # kernels with a share are evaluated whatever the errors of others are
     if around is not None:
         candidates = around.neighbours
     else:
@@ -164,7 +164,7 @@ def search_kernels(
         setting, family = families[i]
         neighbours = search.averaged() if is_averaged else search.neighbours(n)
         trials += search.trials
-        if n > MANY:  # an average of few samples has no best rate
+        if n > FEW:  # an average of few samples has no best rate
             search.warn_at_edge()
         is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
     evaluated = tuple(search.candidates.values())
@@ -193,10 +193,10 @@ def operator_gain(operator) -> float:
 
 
 def search_operators(
-    samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None
+    samples: Samples, result: SearchResult, candidates, criterion: Criterion, alpha, weights=None
 ) -> tuple[Any, SearchResult]:
-    """The operator setting with the smallest error for the selected kernel, and the search result with it."""
-    best, *others = samples.recipe.operator_candidates
+    """The candidate operator with the smallest error for the selected kernel, and the search result with it."""
+    best, *others = candidates
     for operator in others:
         candidate = samples.with_operator_setting(operator).with_kernel(result.setting)
         training = build(candidate, result.kernels, [gram.dense() for gram in result.curve.training.grams])
@@ -308,8 +308,8 @@ class _KernelSearch:
         i, rate = self.best
         near = [(i, rate * factor) for factor in (_NEAR if self.families[i][1].is_searched else (1.0,))]
         growth = sharpness(n) / sharpness(len(self.samples.rows))
-        candidates = tuple(replace(one, log_weight=growth * one.log_weight) for one in self.candidates.values())
-        others = self._by_share(shares_of(candidates))
+        of_all = tuple(one.with_more_samples(growth) for one in self.candidates.values())
+        others = self._by_share(shares_of(of_all))
         return near + [key for key in others if key not in near][:_MOST_OTHERS]
 
     def averaged(self) -> list[tuple[int, float]]:
@@ -343,8 +343,9 @@ class _KernelSearch:
         alphas = candidate_alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()
-        log_weight = curve.log_weight + family.log_weight + (rate_log_weight(rate) if family.is_searched else 0.0)
-        self.candidates[i, rate] = Candidate(setting, selected, rate, log_weight, curve.largest)
+        log_prior = family.log_weight + (rate_log_weight(rate) if family.is_searched else 0.0)
+        log_weight = curve.log_weight + log_prior
+        self.candidates[i, rate] = Candidate(setting, selected, rate, log_weight, log_prior, curve.largest)
         self.names[i, rate] = " + ".join(
             f"{kernel.kernel}" if kernel.rate is None else f"{kernel.kernel}, rate {rate:.3g}" for kernel in selected
         )

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..core.terms import Factors
 from ..losses import Loss, Squared
+from ..operators import depends_on_outputs
 from ..training import Options, Samples, Training, build, for_alpha
 from .alpha_search import search_alpha_of_loss
-from .criterion import Criterion, NormCriterion
+from .criterion import Criterion, NormCriterion, RobustCriterion
 from .draws import draw_subsample
 from .feature_search import Approximation, search_features
 from .folds import FoldSearch, search_folds
@@ -35,6 +36,8 @@ from .outlier_screening import replace_outlying_points, screening_weights, verte
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
 
+_MOST_OUTPUTS = 30  # outputs up to which their covariance is compared with the identity
+_SAMPLES_PER_OUTPUT = 4  # samples for each of them, so that the covariance is known
 _MOST_WITH_GAPS = 300  # samples that operators are compared on where outputs have gaps: a fit is iterative
 
 
@@ -186,12 +189,13 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
     for is_last in (False, True):
         training = build(samples.with_kernel(result.setting), result.kernels)
         loss, weights, unit = reweight(training, draft.loss, weights, result.curve.penalty)
-        if (weights == 1).all():  # no residual exceeds the bound: for these samples it is the squared loss
+        criterion = RobustCriterion.from_weights(loss, weights)
+        if criterion.share == 0:  # no residual exceeds the bound: for these samples it is the squared loss
             result = search_kernels(samples, families, Criterion(), draft.alpha_setting, options)
             return replace(draft, result=result, loss=loss)
-        new = replace(draft, weights=weights, unit=unit, criterion=Criterion(loss))
+        new = replace(draft, weights=weights, unit=unit, criterion=criterion)
         around = result if is_last else None
-        result = search_kernels(samples, families, new.criterion, new.search_alpha, options, weights, around=around)
+        result = search_kernels(samples, families, criterion, new.search_alpha, options, weights, around=around)
         trials += result.trials
     return replace(new, result=replace(result, trials=trials), loss=loss)
 
@@ -230,7 +234,7 @@ def _search_again(draft: Draft, samples: Samples) -> Draft:
 def average_evaluated_kernels(draft: Draft) -> Draft:
     """Average the evaluated kernels, where the samples cannot tell which one is the best."""
     result = draft.result
-    if result is None or not can_average(draft.samples.with_kernel(result.setting)):
+    if result is None or not can_average(draft.samples):
         return draft
     averaged = average_kernels(draft.surrogate, result, draft.criterion, draft.search_alpha, draft.weights)
     if averaged is result:
@@ -243,22 +247,41 @@ def search_operator(draft: Draft) -> Draft:
     """Select the output operator, where there are several to select from."""
     if draft.result is None or not draft.samples.recipe.operator_candidates:
         return draft
+    candidates = _operators_to_compare(draft)
+    if len(candidates) == 1:
+        return _with_operator(draft, candidates[0])
     if draft.samples.mask is not None and draft.samples.measure is None:
-        return _search_operator_of_gaps(draft)
+        return _search_operator_of_gaps(draft, candidates)
     operator, result = search_operators(
-        draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.weights
+        draft.surrogate, draft.result, candidates, draft.criterion, draft.search_alpha, draft.weights
     )
+    return replace(_with_operator(draft, operator), result=result)
+
+
+def _operators_to_compare(draft: Draft) -> tuple:
+    """The candidate operators; one computed from the outputs needs several outputs and enough distinct samples."""
+    assert draft.search_samples is not None
+    merged, candidates = draft.search_samples.merged, draft.samples.recipe.operator_candidates
+    n_outputs = int(np.isfinite(merged.Y).any(axis=0).sum())
+    if 2 <= n_outputs <= min(_MOST_OUTPUTS, len(merged.rows) // _SAMPLES_PER_OUTPUT):
+        return candidates
+    return tuple(operator for operator in candidates if not depends_on_outputs(operator))
+
+
+def _with_operator(draft: Draft, operator) -> Draft:
     surrogate, samples = (one.with_operator_setting(operator) for one in (draft.surrogate, draft.samples))
-    return replace(draft, surrogate=surrogate, samples=samples, result=result)
+    return replace(draft, surrogate=surrogate, samples=samples)
 
 
-def _search_operator_of_gaps(draft: Draft) -> Draft:
+def _search_operator_of_gaps(draft: Draft, candidates) -> Draft:
     """Select the operator of vectors with missing entries by folds: leave-one-out has no closed form with operators."""
     search_samples, result = draft.search_samples, draft.result
     assert search_samples is not None
-    part = search_samples.subsample.subsample(draw_subsample(search_samples.subsample, _MOST_WITH_GAPS))
+    part = search_samples.subsample
+    if draft.weights is not None and len(draft.weights) == len(part.rows):
+        part = replace(part, weights=part.weights * draft.weights)
+    part = part.subsample(draw_subsample(part, _MOST_WITH_GAPS))
     alpha, trials, errors = result.curve.penalty / float(part.weights.sum()), result.trials, []
-    candidates = draft.samples.recipe.operator_candidates
     for operator in candidates:
         samples = part.with_operator_setting(operator).with_kernel(result.setting)
         search = FoldSearch(build(samples, result.kernels), Squared(), draft.request.options.quick())
@@ -267,8 +290,9 @@ def _search_operator_of_gaps(draft: Draft) -> Draft:
         trials += search.trials()
     errors[0] *= 1 - operator_gain(candidates[0])
     best = candidates[int(np.argmin(errors))]
-    surrogate = make_surrogate(search_samples.subsample.with_operator_setting(best))
-    search_samples = replace(search_samples, surrogate=surrogate) if best is not candidates[0] else search_samples
+    if best is not candidates[0]:
+        surrogate = make_surrogate(search_samples.subsample.with_operator_setting(best))
+        search_samples = replace(search_samples, surrogate=surrogate)
     samples = draft.samples.with_operator_setting(best)
     return replace(draft, samples=samples, search_samples=search_samples, result=replace(result, trials=trials))
 

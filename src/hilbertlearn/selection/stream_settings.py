@@ -19,7 +19,7 @@ from ..spaces import FixedSpace, Space
 from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_grid, make_terms, resolve_schedule
 from ..training.moments import MOST_PATTERNS, MomentSolution, is_diagonal
 from .automatic import select
-from .averaging import MANY, alpha_log_weights, mean_alpha
+from .averaging import FEW, alpha_log_weights, mean_alpha
 from .criterion import Criterion
 from .error_curve import coarse_to_fine
 from .feature_search import Approximation
@@ -143,7 +143,7 @@ def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=N
     """
     alphas, n_rows = alpha_grid(problem.scale), problem.moments.n_rows
     largest = float(alphas[-1])
-    if n_rows <= MANY:
+    if n_rows <= FEW:
         alphas = alphas[::2]
     if n_rows == 1:  # there is no other row: the smoothest model
         return largest, ()
