@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.linalg import row_norms
+from .._utils.statistics import mean_rows
 from ..losses import Loss
 from ..training import Samples
+from .averaging import effective_number, limited_squares
 
 _TINY = np.finfo(float).tiny
 _FULL_ROBUSTNESS = 0.01  # 1 - mean weight in a robust fit from which settings are weighted by the robust loss alone
@@ -23,8 +25,8 @@ class ErrorEstimate(NamedTuple):
 
     error: float
     standard_error: float
-    # Logarithm of the mean squared error, times the number of independent outputs; or of a mean loss. Settings are
-    # weighted by its differences.
+    # Logarithm of the mean squared error with large residuals limited, times the number of independent outputs; or of
+    # a mean loss. Settings are weighted by its differences.
     log_loss: float
 
 
@@ -54,14 +56,25 @@ class Criterion:
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
         number = _number_of_independent_outputs(data.Y)
-        return lambda residuals: _relative_error(residuals, share, spread, number)
+        n = effective_number(weights)
+        return lambda residuals: _relative_error(residuals, share, spread, number, n)
 
     def _log_loss_of(self, data: Samples, weights):
         """Function of errors (n,) and residuals (n, d): the logarithm whose differences weight settings."""
         if self.loss is not None:
             return self._log_trimmed_mean_of(weights)
         least = data.space.error_resolution(len(weights))
-        return lambda errors, residuals: math.log(max(weights @ errors + least, _TINY))
+        if least > 0:
+            return lambda errors, residuals: 2 * math.log(weights @ errors + least)  # as of a root mean square
+        deviations = data.Y - mean_rows(data.Y, weights)
+        variance = max(float(weights @ self.errors(data, deviations)), _TINY)
+        number = _number_of_independent_columns(np.nan_to_num(deviations) * np.sqrt(weights)[:, None])
+        n = effective_number(weights)
+
+        def log_loss(errors, residuals):
+            return number * math.log(max(float(weights @ limited_squares(errors / variance, n)), _TINY))
+
+        return log_loss
 
     def _log_trimmed_mean_of(self, weights):
         """The same without the largest residuals: of samples, or for a pointwise loss of points."""
@@ -142,11 +155,12 @@ def _log_trimmed_mean(squares, weights) -> float:
     return math.log(max(float(kept @ squares[order]) / _TRIMMED, _TINY))
 
 
-def _relative_error(residuals, share, spread, number) -> ErrorEstimate:
+def _relative_error(residuals, share, spread, number, n) -> ErrorEstimate:
     """The mean over outputs of relative errors.
 
     share : (n, d) of each entry in its output
     number : of outputs that count as independent
+    n : effective number of samples
     """
     squares = residuals**2
     squares[np.isnan(squares)] = 0.0
@@ -161,16 +175,21 @@ def _relative_error(residuals, share, spread, number) -> ErrorEstimate:
     changes *= share
     rows = np.add.reduce(changes, axis=1) / changes.shape[1]
     error = float(np.add.reduce(roots / spread) / len(roots))
-    return ErrorEstimate(error, math.sqrt(rows @ rows), 2 * number * math.log(max(error, _TINY)))
+    limited = np.einsum("ij,ij->j", share, limited_squares(squares / spread**2, n))
+    mean = float(np.add.reduce(np.sqrt(limited)) / len(limited))
+    return ErrorEstimate(error, math.sqrt(rows @ rows), 2 * number * math.log(max(mean, _TINY)))
 
 
 def _number_of_independent_outputs(Y) -> float:
-    """Number of outputs Y (n, d) that count as independent: 1 for equal ones, d for uncorrelated ones.
-
-    The participation ratio of the eigenvalues of their correlations. Missing entries count as means.
-    """
+    """Number of outputs Y (n, d) that count as independent, whatever their units. Missing entries count as means."""
     Y = Y[:, np.isfinite(Y).any(axis=0)]
     deviations = np.nan_to_num(Y - np.nanmean(Y, axis=0))
     norms = row_norms(deviations.T)
-    correlations = deviations[:, norms > 0] / norms[norms > 0]
-    return len(correlations.T) ** 2 / float(np.sum((correlations.T @ correlations) ** 2)) if correlations.size else 1.0
+    return _number_of_independent_columns(deviations[:, norms > 0] / norms[norms > 0])
+
+
+def _number_of_independent_columns(columns) -> float:
+    """The participation ratio of the eigenvalues of ``columns' columns``: 1 for equal ones, d for orthonormal ones."""
+    inner = columns.T @ columns if columns.shape[1] <= len(columns) else columns @ columns.T
+    total = float(np.sum(inner**2))
+    return float(np.trace(inner)) ** 2 / total if total > 0 else 1.0

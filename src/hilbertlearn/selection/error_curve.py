@@ -12,7 +12,7 @@ import numpy as np
 from ..core.terms import Factors
 from ..leave_one_out import loo_residual_path, loo_targets
 from ..training import Samples, Training
-from .averaging import FEW, alpha_log_weights, log_sum, mean_alpha
+from .averaging import FEW, alpha_log_weights, effective_number, log_sum, mean_alpha
 from .criterion import Criterion, ErrorEstimate
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
@@ -101,8 +101,8 @@ def error_curve(
     if data is not training or weights is not None:
         fitted, factors = training, None
     alphas, largest = np.asarray(alphas)[list(results)], training.alphas()[-1]
-    n_effective, best = data.weights.sum() ** 2 / (data.weights**2).sum(), best_index(errors)
-    log_weights = alpha_log_weights(alphas, log_losses, n_effective, largest)
+    best = best_index(errors)
+    log_weights = alpha_log_weights(alphas, log_losses, effective_number(data.weights), largest)
     if training.depends_on_alpha:  # the ratio of a graph's penalty to alpha has no middle value
         log_weights = np.where(np.arange(len(alphas)) == best, 0.0, -np.inf)
     return ErrorCurve(
