@@ -4,10 +4,12 @@ import copy
 
 import numpy as np
 import pytest
+from helpers.machines import prepare
 from numpy.testing import assert_allclose
 
-from hilbertlearn import OperatorKernelRegressor, load, save
+from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, load, save
 from hilbertlearn.kernels import AverageKernel, InputKernel, InputScaling, KernelSearch, Matern, SharedDistances
+from hilbertlearn.selection.levels import with_rate
 
 
 @pytest.fixture
@@ -116,3 +118,9 @@ def test_a_copy_of_the_kernel_can_be_given_to_the_next_batch(X, kernel):
     model.set_params(kernel=copy.deepcopy(kernel)).partial_fit(X + 0.1, X[:, 0])
     with pytest.raises(ValueError, match="kernel: the batches before"):
         model.set_params(kernel=kernel.with_rate(2.0)).partial_fit(X, X[:, 0])
+
+
+def test_quantiles_are_searched_at_other_rates_of_an_average(X, kernel):
+    training = prepare(QuantileRegressor((0.2, 0.8), kernel=kernel, alpha=1e-2), X, X[:, 0])
+    expected = sum(w * part.with_rate(32.0).training_gram(X) for w, part in zip(kernel.weights, kernel.parts))
+    assert_allclose(with_rate(training, 32.0).grams[0].dense(), expected, atol=1e-12)
