@@ -132,10 +132,12 @@ class FunctionalRegressor(MultiOutputMixin, RegressorMixin, GridMixin, BatchMach
         Whether the model has a constant curve: the one of smallest loss. "auto" also smooths it on a grid, according
         to the noise estimated from differences between curves; True does not.
     scale_inputs : bool or "auto", default="auto"
-        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
-        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
-        where the rate is given.
+        Whether columns of X are divided by their standard deviations. Dense X is then clipped to one range beyond the
+        training range on either side, and constant columns take no part. This is for kernels given by name; True is an
+        error for kernel objects and callables. "auto" is False where the rate of the kernel is not selected, for sparse
+        X, and with a graph. Elsewhere it is True if the standard deviations differ by a factor of at most 1.5;
+        otherwise leave-one-out errors compare scaled X, which is preferred if they are equal, with X as given, and the
+        model of few samples is an average over both.
     graph : array, networkx graph or object, default=None
         As in ``OperatorKernelRegressor``; curves that are all NaN are unlabelled.
     manifold : float, default=0.0

@@ -77,10 +77,12 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         scales several outputs where an operator, a metric or constants of the loss are computed from them. Without an
         operator, the model of the squared loss does not depend on it.
     scale_inputs : bool or "auto", default="auto"
-        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
-        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
-        where the rate is given.
+        Whether columns of X are divided by their standard deviations. Dense X is then clipped to one range beyond the
+        training range on either side, and constant columns take no part. This is for kernels given by name; True is an
+        error for kernel objects and callables. "auto" is False where the rate of the kernel is not selected, for sparse
+        X, and with a graph. Elsewhere it is True if the standard deviations differ by a factor of at most 1.5;
+        otherwise leave-one-out errors compare scaled X, which is preferred if they are equal, with X as given, and the
+        model of few samples is an average over both.
     graph : array of shape (n, n), networkx graph, ``kernels.Affinity`` or object with ``penalty(K)``, default=None
         Similarities of all samples, for ``manifold > 0``. None is the graph of 10 nearest neighbours. ``penalty(K)``
         returns the positive semi-definite penalty matrix (n, n) for a Gram matrix K.
@@ -118,8 +120,13 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         Coefficients: predictions are ``k(x, X) @ dual_coef_ @ operator_ + center_``.
     dual_gap_ : float
         Relative duality gap of the solution.
-    alpha_, gamma_, kernel_, loss_, operator_, center_, scale_
+    alpha_, loss_, operator_, center_, scale_
         The values used.
+    kernel_ : str, object or list
+        The kernel used, for few samples often a ``kernels.AverageKernel``; a list with that of each term.
+    gamma_ : float, list or None
+        The rate of the kernel, of scaled X where X is scaled. A list with the rate of each kernel of an average, or of
+        each term; give ``kernel=model.kernel_`` to use an average again.
     search_results_ : dict of arrays
         One entry for each setting that was tried: kernel, gamma, alpha, error (squared errors, or twice the loss),
         standard_error, seconds, n_samples and method, "leave-one-out" or "folds". Errors of different methods are not

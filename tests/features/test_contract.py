@@ -10,6 +10,7 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import PolynomialFeatures
 
 from hilbertlearn import features, kernels, load, save
@@ -17,6 +18,8 @@ from hilbertlearn import features, kernels, load, save
 rng = np.random.default_rng(0)
 X, NEW = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
 RBF = kernels.InputKernel("rbf", 0.4)
+UNITS = np.array([1.0, 100.0, 0.01])
+MANY, INDEPENDENT = features.RandomFeatures(6000), features.RandomFeatures(6000, orthogonal=False)
 
 
 @dataclass
@@ -49,6 +52,11 @@ CASES = {
     "RandomFeatures": Case(features.RandomFeatures(16)),
     "RandomFeatures, independent": Case(
         features.RandomFeatures(16, orthogonal=False), kernels.InputKernel("matern32", 1)
+    ),
+    "RandomFeatures, scaled inputs": Case(
+        features.RandomFeatures(16),
+        kernels.InputKernel("rbf", 0.4, scaling=kernels.InputScaling.from_samples(X * UNITS)),
+        X * UNITS,
     ),
     "TransformerFeatures": Case(features.TransformerFeatures(PolynomialFeatures(2))),
     "TransformerFeatures, Nystroem": Case(features.TransformerFeatures(Nystroem(n_components=8, random_state=0))),
@@ -109,3 +117,21 @@ def test_fits_repeat_and_maps_are_saved(case, tmp_path):
     assert_array_equal(case.fit()(case.samples), fitted(case.samples))
     loaded = load(save(fitted, tmp_path / "map.hl"))
     assert_array_equal(loaded(case.samples), fitted(case.samples))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("setting", [features.Landmarks(30), features.Landmarks(points=X * UNITS), MANY, INDEPENDENT])
+def test_features_of_scaled_inputs_approximate_the_kernel_of_standardised_ones(setting, sparse):
+    inputs = scipy.sparse.csr_array(X * UNITS) if sparse else X * UNITS
+    scaled = kernels.InputKernel("rbf", 0.4, scaling=kernels.InputScaling.from_samples(inputs))
+    fitted = clone(setting).fit(scaled, inputs)
+    standardised = X / X.std(axis=0)
+    assert_allclose(fitted(inputs) @ fitted(inputs).T, rbf_kernel(standardised, gamma=0.4), atol=0.1)
+    if not sparse:
+        far = np.vstack([X.max(axis=0) + 0.5, X.max(axis=0) + 50.0])
+        limited = np.minimum(far, X.max(axis=0) + np.ptp(X, axis=0)) / X.std(axis=0)
+        values = fitted(far * UNITS) @ fitted(inputs).T
+        assert_allclose(values, rbf_kernel(limited, standardised, gamma=0.4), atol=0.1)
+        unlimited = fitted.without_bounds()
+        expected = rbf_kernel(far / X.std(axis=0), standardised, gamma=0.4)
+        assert_allclose(unlimited(far * UNITS) @ unlimited(inputs).T, expected, atol=0.1)

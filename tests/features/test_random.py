@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from numpy.testing import assert_allclose
 
-from hilbertlearn import features, kernels
+from hilbertlearn import OperatorKernelRegressor, features, kernels, streams
 
 X = np.random.default_rng(0).normal(size=(12, 5))
 RBF = kernels.InputKernel("rbf", gamma=0.2)
@@ -79,3 +80,39 @@ def test_random_features_refuse_what_they_cannot_take():
         features.RandomFeatures().fit(RBF, ["a", "b"])
     with pytest.raises(ValueError, match="X must have 5 columns"):
         features.RandomFeatures().fit(RBF, X)(X[:, :3])
+
+
+UNITS = np.array([1.0, 100.0, 0.01, 1.0, 10.0])
+
+
+def scaled_model(**settings):
+    return OperatorKernelRegressor("rbf", gamma=0.1, alpha=1e-2, scale_inputs=True, **settings)
+
+
+def test_models_of_random_features_are_those_of_standardised_inputs():
+    inputs, y = np.random.default_rng(1).normal(size=(80, 5)), np.arange(80) % 7.0
+    standardised = (inputs - inputs.mean(axis=0)) / inputs.std(axis=0)
+    few = features.RandomFeatures(100)
+    plain = OperatorKernelRegressor("rbf", gamma=0.1, alpha=1e-2, scale_inputs=False, feature_map=few)
+    expected = plain.fit(standardised, y).predict(standardised)  # translations of inputs do not change products
+    model = scaled_model(feature_map=few).fit(inputs * UNITS, y)
+    assert_allclose(model.predict(inputs * UNITS), expected, rtol=1e-4, atol=1e-4)
+    source = streams.from_arrays(inputs * UNITS, y, batch_size=30)
+    assert_allclose(scaled_model(feature_map=few).fit(source).predict(inputs * UNITS), expected, rtol=1e-4, atol=1e-4)
+    by_batch = scaled_model(feature_map=few).partial_fit(inputs * UNITS, y)
+    assert_allclose(by_batch.predict(inputs * UNITS), expected, rtol=1e-4, atol=1e-4)
+    exact = scaled_model().fit(inputs * UNITS, y)
+    near = scaled_model(feature_map=features.RandomFeatures(1000)).fit(inputs * UNITS, y)
+    assert np.abs(near.predict(inputs * UNITS) - exact.predict(inputs * UNITS)).max() < 0.1 * np.ptp(
+        exact.predict(inputs * UNITS)
+    )
+
+
+@pytest.mark.parametrize("n", [60, 250])
+def test_kernels_of_random_features_are_not_averaged(n):
+    inputs = np.random.default_rng(0).normal(size=(n, 3))
+    y = np.sin(inputs[:, 0]) + 0.3 * np.random.default_rng(1).normal(size=n)
+    model = OperatorKernelRegressor("rbf", feature_map=features.RandomFeatures(200)).fit(inputs, y)
+    assert model.kernel_ == "rbf" and np.isscalar(model.gamma_)
+    averaged = OperatorKernelRegressor("rbf", feature_map=features.Landmarks(20)).fit(inputs[:60], y[:60])
+    assert isinstance(averaged.kernel_, kernels.AverageKernel)

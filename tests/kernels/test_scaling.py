@@ -1,11 +1,15 @@
 """Standardisation of rows of numbers inside a kernel."""
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.preprocessing import StandardScaler
 
+from hilbertlearn import OperatorKernelRegressor, kernels
 from hilbertlearn.kernels import InputKernel, InputScaling
 
 
@@ -72,3 +76,76 @@ def test_sparse_rows_are_scaled_as_dense_ones_and_stay_sparse(X):
 
 def test_single_precision_stays(X):
     assert InputScaling.from_samples(X)(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("factor", [1e154, 1e-200, 1e300, 1e-290])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_factors_are_inverse_to_the_unit_of_inputs_of_any_size(X, factor, sparse):
+    inputs = np.where(X.mean(axis=0) < X, X, 0.0) if sparse else X
+    convert = scipy.sparse.csr_array if sparse else np.asarray
+    expected = InputScaling.from_samples(convert(inputs))
+    found = InputScaling.from_samples(convert(inputs * factor))
+    assert_allclose(found.factors * factor, expected.factors, rtol=1e-9)
+    assert found.unit_ratio == pytest.approx(expected.unit_ratio)
+    assert_allclose(expected.factors * inputs.std(axis=0), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e154, 1e-200])
+def test_models_of_huge_and_tiny_inputs_are_those_of_standardised_ones(X, factor):
+    y = np.sin(X[:, 0]) + X[:, 3]
+    for inputs in (X, X[:, :1]):
+        expected = OperatorKernelRegressor("rbf", scale_inputs=True).fit(inputs / inputs.std(axis=0), y)
+        model = OperatorKernelRegressor("rbf", scale_inputs=True).fit(inputs * factor, y)
+        assert_allclose(model.predict(inputs * factor), expected.predict(inputs / inputs.std(axis=0)), rtol=1e-6)
+
+
+def test_ranges_that_overflow_are_refused(X):
+    X[0, 0], X[1, 0] = -1.5e308, 1.5e308
+    with pytest.raises(ValueError, match="X is too large"):
+        InputScaling.from_samples(X)
+    with pytest.raises(ValueError, match="X is too large"):
+        OperatorKernelRegressor("rbf").fit(X, X[:, 1])
+
+
+def test_constant_columns_of_sparse_rows_have_no_effect(X):
+    X[:, 1], X[:, 2] = 1e6, 0.0
+    assert_array_equal(InputScaling.from_samples(scipy.sparse.csr_array(X)).factors[[1, 2]], 0.0)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.Matern(1.5),
+        linear_kernel,
+        "precomputed",
+        "tanimoto",
+        kernels.KernelSearch(["rbf", kernels.Matern()]),
+        [("rbf", None), (kernels.Matern(), None)],
+    ],
+    ids=str,
+)
+def test_kernels_that_are_not_scaled_are_refused(X, kernel):
+    inputs = X @ X.T if isinstance(kernel, str) and kernel == "precomputed" else np.abs(X)
+    with pytest.raises(ValueError, match=r"scale_inputs=True .* got .*; set scale_inputs=False, .* StandardScaler"):
+        OperatorKernelRegressor(kernel, scale_inputs=True).fit(inputs, X[:, 0])
+    OperatorKernelRegressor(kernel, alpha=1.0).fit(inputs, X[:, 0])
+
+
+def test_terms_by_name_are_scaled(X):
+    terms = [("rbf", None), ("linear", None)]
+    scaled = OperatorKernelRegressor(terms, gamma=0.3, alpha=0.1, scale_inputs=True).fit(X, X[:, 0])
+    Z = X / X.std(axis=0)
+    plain = OperatorKernelRegressor(terms, gamma=0.3, alpha=0.1, scale_inputs=False).fit(Z, X[:, 0])
+    assert_allclose(scaled.predict(X), plain.predict(Z), atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", kernels.KernelSearch(["rbf", "linear"])])
+def test_inputs_are_as_given_where_the_rate_is_given(X, kernel):
+    model = OperatorKernelRegressor(kernel, gamma=0.3).fit(X, X[:, :2])
+    assert model.state_.kernels[0].scaled_share == 0
+
+
+def test_equal_scalings(X):
+    scaling = InputScaling.from_samples(X)
+    assert scaling == copy.deepcopy(scaling) and hash(scaling) == hash(copy.deepcopy(scaling))
+    assert scaling != scaling.without_bounds() and scaling != InputScaling.from_samples(2 * X)

@@ -10,7 +10,7 @@ al., Orthogonal random features, 2016).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 
 from .. import kernels
 from .._utils.validation import check_number
-from ..kernels import InputKernel
+from ..kernels import InputKernel, InputScaling
 from ..kernels.stationary import MATERN
 from .base import FeatureMap
 
@@ -55,6 +55,8 @@ class RandomFeatures(BaseEstimator):
     array([1.])
     """
 
+    takes_average = False  # an average of kernels has no spectral density of a known form
+
     def __init__(self, n_components=1000, orthogonal=True, random_state=0):
         self.n_components, self.orthogonal, self.random_state = n_components, orthogonal, random_state
 
@@ -83,7 +85,7 @@ class RandomFeatures(BaseEstimator):
         directions = (_orthogonal_frequencies if self.orthogonal else _independent_frequencies)(rng, p, number)
         if nu < math.inf:  # a Gaussian over the root of a chi-squared mean is t distributed
             directions *= np.sqrt(2 * nu / rng.chisquare(2 * nu, size=number))
-        return RandomMap(math.sqrt(2 * gamma) * directions)
+        return RandomMap(math.sqrt(2 * gamma) * directions, kernel.scaling)
 
 
 def _spectral_density(kernel):
@@ -118,20 +120,24 @@ def _orthogonal_frequencies(rng, p, number):
 
 @dataclass(frozen=True, eq=False)
 class RandomMap(FeatureMap):
-    """Cosines, then sines, of ``X @ frequencies``, divided by the root of the number of frequencies."""
+    """Cosines, then sines, of ``X @ frequencies`` of scaled X, divided by the root of the number of frequencies."""
 
     frequencies: np.ndarray  # (p, r / 2)
+    scaling: InputScaling | None = None
 
     @property
     def n_components(self) -> int:
         return 2 * self.frequencies.shape[1]
+
+    def without_bounds(self):
+        return replace(self, scaling=None if self.scaling is None else self.scaling.without_bounds())
 
     def values(self, X):
         p, half = self.frequencies.shape
         if X.shape[1] != p:
             raise ValueError(f"feature_map: X must have {p} columns as in fit, got {X.shape[1]}")
         frequencies = self.frequencies.astype(np.float32) if X.dtype == np.float32 else self.frequencies
-        phases = np.asarray(X @ frequencies)
+        phases = np.asarray((X if self.scaling is None else self.scaling(X)) @ frequencies)
         Z = np.empty((len(phases), 2 * half), dtype=phases.dtype)
         np.cos(phases, out=Z[:, :half])
         np.sin(phases, out=Z[:, half:])

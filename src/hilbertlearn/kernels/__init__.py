@@ -20,6 +20,7 @@ A kernel class may define these attributes and methods:
 ``diagonal(X)``                    computes ``k(x, x)`` without a Gram matrix
 ``rate_is_searched``               the rate is selected by leave-one-out errors; ``with_rate(factor)`` changes it
 ``components``                     the kernels in an average, which decide how inputs are read
+``sum_of(values_of)``              the weighted sum of a function of the kernels in an average
 ``variants(X, C, sample_weight)``  kernels to try after a fit with coefficients C
 =================================  =====================================================================================
 
@@ -56,15 +57,15 @@ Outputs are centred at their mean, whatever the loss.
 ``exp(-t L)`` itself, here ("diffusion_kernel", t), which penalises smooth functions most.
 """
 
-from .average import AverageKernel
+from .average import AverageKernel, SharedDistances
 from .columns import CategoricalKernel, Columns, ResolvedColumns
 from .embedding import node_embedding
 from .family import (
     KernelFamily,
     KernelSearch,
-    SharedDistances,
     can_scale,
     candidate_kernels,
+    check_scalable,
     is_fixed,
     is_searched,
     kernel_from_name,

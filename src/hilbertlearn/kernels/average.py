@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .gram import POSITIVE, InputKernel
+from .._utils.equality import EqualByValues
+from .._utils.validation import check_number
+from .gram import InputKernel, is_positive
 from .stationary import STATIONARY, BandwidthMixin, distances, metric_name, profile
 
 _SHOWN = 0.005  # smallest share of a shape that the name contains
 
 
-@dataclass(frozen=True)
-class AverageKernel:
+@dataclass(frozen=True, eq=False)
+class AverageKernel(EqualByValues):
     """Weighted sum of kernels with numbers for all settings.
 
     Where the samples cannot tell the best kernel from others, ``kernel="auto"`` and ``gamma="auto"`` give each a
@@ -52,6 +54,9 @@ class AverageKernel:
     shares: tuple[float, ...]
     rate_setting = BandwidthMixin.rate_setting
 
+    def __hash__(self):
+        return hash((self.parts, self.weights))
+
     @property
     def gamma(self):
         """The rates of the kernels, with None for kernels without a rate."""
@@ -65,10 +70,7 @@ class AverageKernel:
     @property
     def positive_definite(self):
         """Whether all kernels are positive semi-definite by construction."""
-        return all(
-            kernel in POSITIVE if isinstance(kernel, str) else getattr(kernel, "positive_definite", False)
-            for kernel in self.components
-        )
+        return all(map(is_positive, self.components))
 
     @property
     def main_part(self) -> InputKernel:
@@ -79,7 +81,7 @@ class AverageKernel:
         """Weighted sum of the values of a function of the kernels."""
         total = None
         for weight, part in zip(self.weights, self.parts, strict=True):
-            values = weight * values_of(part)
+            values = weight * np.asarray(values_of(part), dtype=float)
             total = values if total is None else np.add(total, values, out=total)
         return total
 
@@ -87,12 +89,17 @@ class AverageKernel:
         """Compute ``k(x, x)`` (n,)."""
         return self.sum_of(lambda part: part.diagonal(X))
 
+    def with_rate(self, factor):
+        """Return the sum of the kernels with their rates multiplied by a factor; kernels without a rate stay."""
+        check_number(factor, "factor")
+        return replace(self, parts=tuple(part.with_rate(factor) for part in self.parts))
+
     def without_bounds(self):
         """The same kernel for inputs however far from the training samples, see ``InputScaling``."""
         return replace(self, parts=tuple(part.without_bounds() for part in self.parts))
 
     def __call__(self, X, Z):
-        return np.asarray(self.sum_of(_SharedDistances(X, None if Z is X else Z)), dtype=float)
+        return self.sum_of(SharedDistances(X, None if Z is X else Z).gram)
 
     @property
     def scaled_share(self) -> float:
@@ -119,18 +126,28 @@ def _shape(part: InputKernel) -> str:
     return part.kernel if isinstance(part.kernel, str) else type(part.kernel).__name__
 
 
-class _SharedDistances:
-    """Values of kernels at X and Z; successive kernels of the same distances share these."""
+class SharedDistances:
+    """Gram matrices of several kernels at the same inputs, from one matrix of distances for each metric and scaling.
 
-    def __init__(self, X, Z):
+    Values are of X with itself, or with Z if given.
+    """
+
+    def __init__(self, X, Z=None):
         self.X, self.Z = X, Z
-        self.metric, self.scaling, self.D = "", None, None
+        self._distances: dict = {}
 
-    def __call__(self, part: InputKernel):
-        kernel = part.kernel
-        if not isinstance(kernel, str) or kernel not in STATIONARY:
-            return np.array(part(self.X, self.Z), dtype=float)
-        if metric_name(kernel) != self.metric or part.scaling is not self.scaling:
-            self.metric, self.scaling = metric_name(kernel), part.scaling
-            self.D = distances(kernel, part.scale(self.X), None if self.Z is None else part.scale(self.Z))
-        return profile(kernel, self.D, part.gamma)
+    def __call__(self, kernels):
+        """Compute the Gram matrices (n, m) of resolved kernels."""
+        return [self.gram(kernel) for kernel in kernels]
+
+    def gram(self, kernel):
+        """Compute the Gram matrix (n, m) of a resolved kernel."""
+        if hasattr(kernel.kernel, "sum_of"):
+            return kernel.kernel.sum_of(self.gram)
+        if not isinstance(kernel.kernel, str) or kernel.kernel not in STATIONARY:
+            return kernel.training_gram(self.X) if self.Z is None else kernel(self.X, self.Z)
+        key = metric_name(kernel.kernel), kernel.scaling
+        if key not in self._distances:
+            others = None if self.Z is None else kernel.scale(self.Z)
+            self._distances[key] = distances(kernel.kernel, kernel.scale(self.X), others)
+        return profile(kernel.kernel, self._distances[key], kernel.gamma)

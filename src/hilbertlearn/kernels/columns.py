@@ -13,7 +13,7 @@ from .._utils.validation import check_choice, check_number
 from ..data.frames import is_frame, is_framed, values_of
 from ..data.functions import has_points, non_negative
 from .family import as_kernel_object, is_searched, kernel_from_name
-from .gram import POSITIVE, PRECOMPUTED, InputKernel, check_kernel, has_gamma, median_rate, provides_operator
+from .gram import PRECOMPUTED, InputKernel, check_kernel, has_gamma, is_positive, median_rate, provides_operator
 from .ranks import evenly_spread_rows
 from .stationary import RATE_RULES, BandwidthMixin, unresolved_error
 from .tables import InputTable, category_codes, column_names, column_positions, is_single_column
@@ -288,8 +288,7 @@ class ResolvedColumns:
     @property
     def positive_definite(self):
         """Whether all parts are positive semi-definite by construction."""
-        kernels = [part.kernel.kernel for part in self.parts]
-        return all(k in POSITIVE if isinstance(k, str) else getattr(k, "positive_definite", False) for k in kernels)
+        return all(is_positive(part.kernel.kernel) for part in self.parts)
 
     def with_rate(self, factor):
         """Return the kernel with all searched rates multiplied by factor."""

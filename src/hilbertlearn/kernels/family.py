@@ -9,11 +9,10 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from ..data.functions import has_points
-from .average import AverageKernel
 from .functional import L2, IntegratedKernel
 from .gram import CURVE_NAMES, PRECOMPUTED, TANIMOTO, InputKernel, scalar_kernel
 from .objects import NamedKernel, object_kernel
-from .stationary import STATIONARY, distances, metric_name, profile
+from .stationary import STATIONARY
 
 # shapes that kernel="auto" tries, smooth ones first: of two with equal errors the first is selected
 _CURVES = ("rbf", "matern32", "matern12", "linear")
@@ -101,8 +100,21 @@ def is_searched(kernel, gamma):
 
 def can_scale(kernels, X):
     """Whether all kernels are named kernels of rows of numbers, whose columns can be scaled."""
-    is_named = all(isinstance(kernel, str) and kernel not in (PRECOMPUTED, TANIMOTO) for kernel in kernels)
-    return is_named and (scipy.sparse.issparse(X) or getattr(X, "ndim", 0) == 2)
+    return all(map(_is_scalable, kernels)) and (scipy.sparse.issparse(X) or getattr(X, "ndim", 0) == 2)
+
+
+def check_scalable(kernels):
+    """Raise an error for kernels, settings, whose inputs are not scaled."""
+    for kernel in map(scalar_kernel, kernels):
+        if not _is_scalable(kernel):
+            raise ValueError(
+                f"scale_inputs=True is for kernels by name of rows of numbers, got {kernel!r}; set scale_inputs=False, "
+                "and scale X by a StandardScaler in a pipeline"
+            )
+
+
+def _is_scalable(kernel):
+    return isinstance(kernel, str) and kernel not in (PRECOMPUTED, TANIMOTO)
 
 
 def is_fixed(kernel, gamma, resolved: InputKernel):
@@ -143,29 +155,3 @@ class KernelFamily:
         """Return the kernels at a rate, relative to the median rule."""
         pairs = zip(self.kernels, self.searched, strict=True)
         return tuple(kernel.with_rate(rate) if searched else kernel for kernel, searched in pairs)
-
-
-class SharedDistances:
-    """Gram matrices of several kernels at the same inputs X, from one matrix of distances for each metric and scaling.
-
-    All kernels that scale the inputs have the same scaling.
-    """
-
-    def __init__(self, X):
-        self.X = X
-        self._distances: dict = {}
-
-    def __call__(self, kernels):
-        """Compute the Gram matrices (n, n) of resolved kernels."""
-        return [self.gram(kernel) for kernel in kernels]
-
-    def gram(self, kernel):
-        """Compute the Gram matrix (n, n) of a resolved kernel."""
-        if isinstance(kernel.kernel, AverageKernel):
-            return kernel.kernel.sum_of(self.gram)
-        if not isinstance(kernel.kernel, str) or kernel.kernel not in STATIONARY:
-            return kernel.training_gram(self.X)
-        key = metric_name(kernel.kernel), kernel.scaling is None
-        if key not in self._distances:
-            self._distances[key] = distances(kernel.kernel, kernel.scale(self.X))
-        return profile(kernel.kernel, self._distances[key], kernel.gamma)

@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from .._utils.equality import EqualByValues
 from .._utils.fitting import snapshot
 from .._utils.linalg import to_float64
 from .._utils.statistics import weighted_quantile
@@ -75,6 +76,13 @@ def is_operator_valued(kernel):
 def provides_operator(kernel):
     """Whether the kernel contains its own output operator, so that the setting ``operator`` is not used."""
     return getattr(kernel, "provides_operator", False)
+
+
+def is_positive(kernel, params=None):
+    """Whether the kernel is positive semi-definite by construction."""
+    if isinstance(kernel, str):
+        return kernel in POSITIVE and not params  # a parameter such as coef0 < 0 can make it indefinite
+    return bool(getattr(kernel, "positive_definite", False))
 
 
 def scalar_kernel(kernel):
@@ -211,13 +219,10 @@ def diagonal(kernel, X, *, gamma=None, params=None, origin=None):
 def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
     """Compute the Gram matrix (n, n), checked to be positive semi-definite unless the kernel guarantees it."""
     K = gram(kernel, X, gamma=gamma, params=params, origin=origin)
-    is_named = isinstance(kernel, str)
     # ``gram`` checks the values of kernel objects and the exponents of rbf; a sum is one pass over K
-    if is_named and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():
+    if isinstance(kernel, str) and kernel != "rbf" and not np.isfinite(K.sum(axis=0)).all():
         raise ValueError(OVERFLOW)
-    if is_named and kernel in POSITIVE and not params:  # a parameter such as coef0 < 0 can make it indefinite
-        return K
-    if getattr(kernel, "positive_definite", False):
+    if is_positive(kernel, params):
         return K
     remedy = "use a positive definite kernel, or add a multiple of the identity"
     if is_operator_valued(kernel):
@@ -227,8 +232,8 @@ def training_gram(kernel, X, *, gamma=None, params=None, origin=None):
     return check_symmetric_psd(K, "X (kernel='precomputed')" if kernel == PRECOMPUTED else "kernel", remedy)
 
 
-@dataclass(frozen=True)
-class InputKernel:
+@dataclass(frozen=True, eq=False)
+class InputKernel(EqualByValues):
     """A kernel with numbers for all settings, as a fitted model keeps it.
 
     It is a copy: later changes of the estimator's settings do not affect it. Rows of numbers are scaled first if there
@@ -241,6 +246,9 @@ class InputKernel:
     origin: np.ndarray | None = None
     scaling: InputScaling | None = None
     on_features = False  # whether features replace kernel values, as in ``FeatureKernel``
+
+    def __hash__(self):
+        return hash((type(self.kernel), self.gamma, self.scaling))
 
     @classmethod
     def from_settings(cls, kernel, gamma, params, X, weights=None, centred=False, scaling=None):

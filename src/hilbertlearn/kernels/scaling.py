@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from .._utils.equality import EqualByValues
 from .._utils.linalg import to_float64
+from .stationary import OVERFLOW
 
 # Standard deviation, relative to the largest value of a column, below which the column is constant up to rounding.
 _CONSTANT = 1e-12
 _EQUAL = 1e-9  # relative difference of standard deviations that counts as none
+_SMALLEST = 1e-100  # standard deviation whose square, and that of its inverse, is far from the ends of the floats
 
 
 @dataclass(frozen=True, eq=False)
-class InputScaling:
+class InputScaling(EqualByValues):
     """Division of columns by their standard deviations, for kernels of rows of numbers.
 
     Values of dense rows farther than the range of the training values outside of this range are treated as if they
@@ -28,35 +31,35 @@ class InputScaling:
     lower: Any = None  # (p,) bounds of values; None for sparse rows, whose zeros stay zeros
     upper: Any = None
 
+    def __hash__(self):
+        return hash(self.factors.tobytes())
+
     @classmethod
     def from_samples(cls, X, weights=None) -> InputScaling:
         """The scaling of training inputs X (n, p), dense or sparse, with weights (n,).
 
-        Columns with equal standard deviations keep their unit.
+        Columns with equal standard deviations keep their unit, unless their squares over- or underflow.
         """
-        X = to_float64(X)
+        X, is_sparse = to_float64(X), scipy.sparse.issparse(X)
         weights = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=float)
-        share = weights / weights.sum()
-        is_sparse = scipy.sparse.issparse(X)
-        mean = np.asarray(share @ X).ravel()
+        X, share = (X.tocsc() if is_sparse else X)[weights > 0], weights[weights > 0] / weights.sum()
+        low, high = X.min(axis=0), X.max(axis=0)
         if is_sparse:
-            size = np.asarray(abs(X).max(axis=0).todense()).ravel()
-            variance = np.asarray(share @ X.multiply(X)).ravel() - mean**2
-        else:
-            size, variance = np.abs(X).max(axis=0), share @ (X - mean) ** 2
-        deviations = np.sqrt(np.maximum(variance, 0.0))
-        varies = deviations > _CONSTANT * size
-        factors = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varies)
-        has_one_unit = varies.all() and np.ptp(deviations) <= _EQUAL * deviations.max()
-        if has_one_unit or not varies.any():
-            factors = np.ones_like(factors)
-        if is_sparse:
-            return cls(factors=factors)
-        used = X[weights > 0]
-        low, high = used.min(axis=0), used.max(axis=0)
+            low, high = low.toarray().ravel(), high.toarray().ravel()
         with np.errstate(over="ignore"):
             reach = high - low
-            return cls(factors, low - reach, high + reach)
+            lower, upper = low - reach, high + reach
+        if not np.isfinite(reach).all():
+            raise ValueError(OVERFLOW)
+        size, least = np.maximum(abs(low), abs(high)), np.finfo(float).tiny
+        unit = _power_of_two(np.where(reach > least, reach, np.maximum(size, 1.0)))  # other squares may overflow
+        deviations = unit * np.sqrt((_sparse_variances if is_sparse else _variances)(X, share, unit))
+        varies = deviations > np.maximum(_CONSTANT * size, least)
+        factors = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varies)
+        has_one_unit = varies.all() and np.ptp(deviations) <= _EQUAL * deviations.max()
+        if not varies.any() or (has_one_unit and _SMALLEST < deviations[0] < 1 / _SMALLEST):
+            factors = np.ones_like(factors)
+        return cls(factors) if is_sparse else cls(factors, lower, upper)
 
     @property
     def keeps_units(self) -> bool:
@@ -79,3 +82,24 @@ class InputScaling:
             return X.multiply(self.factors.astype(X.dtype)).tocsr()
         scaled = X if self.lower is None else np.clip(X, self.lower, self.upper)
         return (scaled * self.factors).astype(X.dtype, copy=False)
+
+
+def _power_of_two(x):
+    """The largest powers of two up to x (p,): division by these is exact."""
+    return np.ldexp(1.0, np.frexp(x)[1] - 1)
+
+
+def _variances(X, share, unit):
+    """Variances (p,) of the columns of X (n, p) in their units, with weights (n,) that add up to 1."""
+    relative = X / unit
+    return share @ (relative - share @ relative) ** 2
+
+
+def _sparse_variances(X, share, unit):
+    """The same for a sparse matrix, in the format by columns."""
+    counts = np.diff(X.indptr)
+    columns = np.repeat(np.arange(X.shape[1]), counts)
+    values, weights = X.data / unit[columns], share[X.indices]
+    mean, stored = (np.bincount(columns, w, X.shape[1]) for w in (weights * values, weights))
+    squares = np.bincount(columns, weights * (values - mean[columns]) ** 2, X.shape[1])
+    return squares + np.where(counts < X.shape[0], np.maximum(1.0 - stored, 0.0), 0.0) * mean**2

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Number
 from typing import Any
 
-import numpy as np
-import scipy.sparse
-
+from .._utils.equality import are_equal
 from .._utils.fitting import snapshot
 from ..core.terms import LinearPredictor
 from ..leave_one_out import Reservoir
@@ -42,26 +39,7 @@ class FixedSettings:
 
     def changed(self, estimator) -> list[str]:
         """Names of the settings that have changed."""
-        return [name for name, value in self.values.items() if not _are_equal(value, getattr(estimator, name))]
-
-
-def _are_equal(one, other) -> bool:
-    """Whether two settings are equal: numbers, names, arrays, lists of them, and objects with settings."""
-    if one is other:
-        return True
-    if isinstance(one, np.ndarray):
-        return isinstance(other, np.ndarray) and np.array_equal(one, other)
-    if type(one) is not type(other):
-        return isinstance(one, Number) and isinstance(other, Number) and one == other
-    if hasattr(one, "get_params") and not isinstance(one, type):
-        one, other = one.get_params(deep=False), other.get_params(deep=False)
-    if isinstance(one, dict):
-        return list(one) == list(other) and _are_equal(list(one.values()), list(other.values()))
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(_are_equal, one, other))
-    if scipy.sparse.issparse(one):
-        return one.shape == other.shape and not (one != other).nnz
-    return bool(np.all(one == other))
+        return [name for name, value in self.values.items() if not are_equal(value, getattr(estimator, name))]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

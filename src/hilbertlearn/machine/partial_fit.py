@@ -53,11 +53,11 @@ class BatchMachine(KernelMachine):
 
         The model is that of ``fit`` with the same features and all rows so far, in any batches and order. Memory is
         that of features by features and outputs. The first batch decides everything that depends on data and was not
-        given: the kernel and its rate, landmarks, an operator computed from outputs, the scale of outputs, how much the
-        constant of curves is smoothed. It should be a random draw, and larger than the number of landmarks.
-        features.RandomFeatures with a number for gamma, or ``Landmarks(points=...)``, do not depend on it. alpha="auto"
-        is selected anew each time, by leave-one-out errors of a sample of all rows so far. alpha and tol may change
-        between batches, other settings of the model may not.
+        given: the kernel and its rate, how inputs are scaled, landmarks, an operator computed from outputs, the scale
+        of outputs, how much the constant of curves is smoothed. It should be a random draw, and larger than the number
+        of landmarks. features.RandomFeatures with a number for gamma, or ``Landmarks(points=...)``, do not depend on it
+        unless ``scale_inputs=True``. alpha="auto" is selected anew each time, by leave-one-out errors of a sample of
+        all rows so far. alpha and tol may change between batches, other settings of the model may not.
 
         After ``fit`` from a source in one pass it continues. It begins anew after a fit that took several passes, and
         warns, and after ``fit`` in memory (small memory-mapped arrays too) or of Dask collections: these keep no sums.

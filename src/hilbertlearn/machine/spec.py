@@ -111,6 +111,8 @@ class Spec:
         candidates = self.candidate_kernels(X)
         pairs = kernel_terms(candidates[0], self.operator)
         kernels.check_kernel_params([kernels.scalar_kernel(kernel) for kernel, _ in pairs], self.kernel_params)
+        if self.scale_inputs and not isinstance(self.scale_inputs, str):
+            kernels.check_scalable([term[0] for kernel in candidates for term in kernel_terms(kernel, self.operator)])
         is_selected = len(candidates) > 1
         return Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
@@ -124,6 +126,7 @@ class Spec:
             kernel_candidates=tuple(snapshot(kernel) for kernel in candidates) if is_selected else (),
             operator_candidates=self.operators if is_selected else (),
             features=self.feature_map,
+            takes_average=getattr(self.feature_map, "takes_average", True),
         )
 
     def candidate_kernels(self, X) -> list:

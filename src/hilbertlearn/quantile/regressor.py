@@ -83,10 +83,12 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         Whether outputs of vectors are divided by their mean absolute deviation, so that all have the same influence;
         alpha is then that of scaled outputs. There is no "auto": the model of the pinball loss always depends on it.
     scale_inputs : bool or "auto", default="auto"
-        Whether columns of X are divided by their standard deviations, and values farther than the range of the training
-        values outside of this range are treated as if they were that far. For kernels by name of rows of numbers.
-        "auto" evaluates both where the rate of the kernel is selected; it is False for sparse X, with a graph, and
-        where the rate is given.
+        Whether columns of X are divided by their standard deviations. Dense X is then clipped to one range beyond the
+        training range on either side, and constant columns take no part. This is for kernels given by name; True is an
+        error for kernel objects and callables. "auto" is False where the rate of the kernel is not selected, for sparse
+        X, and with a graph. Elsewhere it is True if the standard deviations differ by a factor of at most 1.5;
+        otherwise leave-one-out errors compare scaled X, which is preferred if they are equal, with X as given, and the
+        model of few samples is an average over both.
     feature_map : "auto", None, int, object or transformer, default="auto"
         As in ``OperatorKernelRegressor``.
     solver : str, default="auto"
@@ -103,7 +105,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     levels_ : array of shape (n_levels,)
         The levels.
     alpha_, coupling_, gamma_, kernel_, loss_, operator_
-        The values used; one for each output where outputs are separate problems, as for ``X_fit_`` and ``dual_coef_``.
+        As in ``OperatorKernelRegressor``; one for each output where outputs are separate problems, as ``X_fit_`` and
+        ``dual_coef_``. ``gamma_`` is a list with the rate of each kernel where ``kernel_`` is an average.
     center_ : array of shape (d n_levels,)
         Constants in coordinates, with the offsets; the levels of an output are adjacent, as in the columns of
         ``dual_coef_``.

@@ -25,8 +25,8 @@ class ErrorEstimate(NamedTuple):
 
     error: float
     standard_error: float
-    # Logarithm of the mean squared error with large residuals limited, times the number of independent outputs; or of
-    # a mean loss. Settings are weighted by its differences.
+    # Settings are weighted by differences of this: the logarithm of the mean squared error, with large residuals
+    # limited, times the number of independent outputs; twice the logarithm of a mean loss; or of a trimmed mean.
     log_loss: float
 
 

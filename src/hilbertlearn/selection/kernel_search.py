@@ -74,14 +74,14 @@ def has_plain_kernels(samples: Samples) -> bool:
 def can_average(samples: Samples) -> bool:
     """Whether kernels can be averaged.
 
-    Not where one of them is learnt in rounds or contains an operator, and not with a graph, whose few labelled samples
-    tell little about the kernel.
+    Not where one of them is learnt in rounds or contains an operator, not for feature maps of a single kernel, and not
+    with a graph, whose few labelled samples tell little about the kernel.
     """
     settings = samples.recipe.kernel_candidates or [kernel for kernel, _ in samples.recipe.pairs]
     has_rounds = any(getattr(kernels.scalar_kernel(kernel), "n_rounds", 0) for kernel in settings)
     has_operators = any(kernels.is_operator_valued(one) or kernels.provides_operator(one) for one in settings)
-    is_plain = samples.graph is None and not samples.recipe.params and len(samples.recipe.pairs) == 1
-    return is_plain and not has_rounds and not has_operators
+    is_single = len(samples.recipe.pairs) == 1 and not samples.recipe.params and samples.recipe.takes_average
+    return is_single and samples.graph is None and not has_rounds and not has_operators
 
 
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
@@ -110,7 +110,8 @@ def _candidate_scalings(samples: Samples) -> list[tuple[kernels.InputScaling | N
     settings = [kernels.scalar_kernel(kernel) for terms in pairs for kernel, _ in terms]
     if not recipe.scale_inputs or not kernels.can_scale(settings, samples.X):
         return [(None, 0.0)]
-    if is_auto and (scipy.sparse.issparse(samples.X) or samples.graph is not None or not is_open(samples)):
+    is_searched = any(kernels.is_searched(kernel, recipe.gamma) for kernel in settings)
+    if is_auto and (scipy.sparse.issparse(samples.X) or samples.graph is not None or not is_searched):
         return [(None, 0.0)]
     scaling = kernels.InputScaling.from_samples(samples.X, samples.input_weights)
     unscaled = (None, unscaled_log_weight(scaling.unit_ratio))

@@ -41,6 +41,7 @@ class Recipe:
     operator_candidates: tuple = ()  # candidate operators of the first term, empty where its operator is given
     scale_inputs: Any = False  # whether columns of inputs are divided by their standard deviations; "auto" to select it
     features: Any = None  # setting of the feature map: None for Gram matrices, "auto", or an object
+    takes_average: bool = True  # whether the feature map can be of an average of kernels
     precision: str = "float64"  # of the fit, see ``precision.py``
 
 
