@@ -106,3 +106,30 @@ def test_coupling_and_alpha_are_numbers():
     assert selection.training.Y.shape == (N, 3)
     selection, coupling = select_levels(samples, LEVELS, 1e-3, 2.0, True, Options())
     assert (selection.alpha, coupling) == (1e-3, 2.0) and not selection.selected_alpha
+
+
+def test_alphas_continue_only_while_errors_fall(monkeypatch):
+    folds = LevelFolds(with_levels(prepare(model(), X, Y), LEVELS, 1.0), LEVELS, Options())
+
+    def evaluate(alpha):
+        folds.errors.setdefault(alpha, np.full(5, 1.0 + np.log10(alpha / 1e-3) ** 2))
+
+    monkeypatch.setattr(folds, "evaluate", evaluate)
+    folds.evaluate_near(1e-1)
+    assert np.isclose(folds.best(), 1e-3)
+    assert min(folds.errors) > 1e-4  # one alpha beyond the best
+    assert np.isclose(max(folds.errors), 10**-0.5)
+
+
+def test_calibration_starts_at_the_mean_of_dual_variables():
+    training = with_levels(prepare(model(), X, Y), LEVELS, 1.0)
+    former = LevelFolds(training, LEVELS, Options())
+    former.evaluate(1e-2)
+    folds = LevelFolds(training, LEVELS, Options(), n_folds=10)
+    folds.start_at_mean_of(former)
+    (duals,) = folds._duals.values()
+    assert [len(dual) for dual in duals] == [len(train) for train, _ in folds.folds]
+    row = folds.folds[0][0][3]
+    parts = zip(former.folds, former._duals[1e-2], strict=True)
+    found = [dual[np.flatnonzero(train == row)[0]] for (train, _), dual in parts if row in train]
+    assert_allclose(duals[0][3], np.mean(found, axis=0), atol=1e-12)

@@ -28,10 +28,14 @@ from .trials import Trial
 COUPLINGS = (0.0, 0.1, 1.0, 10.0, np.inf)  # candidates of coupling="auto"
 _RATE, _RATES = 32.0, 2  # factor between rates of the kernel, and how often it is applied in one direction
 _GAIN = 0.01  # share of the pinball loss that another rate must gain
+_LEAST_VARIATION = 1e-3  # of a smaller rate's kernel: with less it is constant up to the accuracy of solvers
 _LOSS = 0.02  # share of the error by which a coupling may be worse at one alpha for others to be evaluated
 _LARGEST_GAP = 0.1  # duality gap beyond which a model has no error
 _SEARCHED = 400  # samples at most by which settings are compared; fits of 1600 take thirty times as long as of 320
 _STEP = 10.0**0.5  # between alphas: errors over folds do not resolve less
+_PLATEAU = 0.003  # share of the error that another alpha must gain for the search to continue
+_LEAST = 1e-9  # smallest alpha, relative to the largest: smaller ones are at the limit of rounding
+_N_ALPHAS = 5  # about as many alphas a search evaluates; for the progress display
 _FIRST_ALPHA = 3.0  # the first alpha relative to that of the squared loss: levels that are coupled add their influence
 _CALIBRATION_TOL = 1e-3  # of models whose residuals calibrate quantiles
 _CALIBRATION_FOLDS = 10  # of these models: without a fifth of 30 samples they have larger residuals than the final one
@@ -109,18 +113,22 @@ def select_levels(
     selection = replace(selection, training=training, trials=base.trials + search.trials())
     if open_alpha:
         selection = _with_best_alpha(selection, base, search.folds[best], share, axis, best)
-    return calibrate(selection, options) if calibrates else selection, best
+    return calibrate(selection, options, search.folds[best]) if calibrates else selection, best
 
 
-def calibrate(selection: Selection, options: Options) -> Selection:
+def calibrate(selection: Selection, options: Options, former: LevelFolds | None = None) -> Selection:
     """The selection with the offsets of its quantiles, from residuals of each sample without its fold.
 
     The models are those of at most so many samples as settings are selected on, with the same penalty.
+
+    former : folds of the search of alpha, at whose dual variables the models start if they are of the same samples
     """
     data = selection_subsample(selection.training)
     share = float(selection.training.weights.sum() / data.weights.sum())
     precise = replace(options.quick(), tol=max(options.tol, _CALIBRATION_TOL))
     folds = LevelFolds(data, selection.loss, precise, calibrates=True, n_folds=_CALIBRATION_FOLDS)
+    if former is not None and np.array_equal(former.training.rows, data.rows):
+        folds.start_at_mean_of(former)
     folds.evaluate(selection.alpha * share)
     return replace(selection, offsets=folds.offsets[selection.alpha * share])
 
@@ -195,6 +203,39 @@ class LevelFolds(FoldSearch):
         self.offsets, self._duals = {}, dict(other._duals)
         return self
 
+    def start_at_mean_of(self, former: LevelFolds):
+        """Let the first models start at the mean dual variables of other folds of the same samples."""
+        alpha = former.best()
+        total, number = np.zeros(self.training.Y.shape), np.zeros((len(self.training.rows), 1))
+        for (train, _), dual in zip(former.folds, former._duals[alpha], strict=True):
+            total[train] += dual
+            number[train] += 1
+        mean = total / np.maximum(number, 1)
+        self._duals = {alpha: [mean[train] for train, _ in self.folds]}
+
+    def evaluate_near(self, alpha, step=_STEP):
+        """Alphas around a guess, larger ones first, and further as long as errors fall by more than a plateau.
+
+        Small alphas take longest.
+        """
+        least, largest = _LEAST * self.training.alphas()[-1], self.training.alphas()[-1]
+        alpha = max(alpha, step * least)
+        with self._search(_N_ALPHAS):
+            for factor in (step, 1.0):
+                self.evaluate(alpha * factor)
+            while not self.is_solved() and max(self.errors) < largest:
+                self.evaluate(max(self.errors) * step)
+            if self._falls(alpha, alpha * step):
+                while self._falls(*sorted(self.errors)[-2:]) and max(self.errors) < largest:
+                    self.evaluate(max(self.errors) * step)
+            else:
+                while self._falls(*sorted(self.errors)[1::-1]) and min(self.errors) / step > least:
+                    self.evaluate(min(self.errors) / step)
+
+    def _falls(self, former, new) -> bool:
+        """Whether the error of a new alpha is lower than that of the former by more than a plateau."""
+        return self.mean(new) < (1 - _PLATEAU) * self.mean(former)
+
     def errors_of(self, alpha, measured):
         tests = [test for _, test in self.folds]
         weights = self.training.weights
@@ -239,13 +280,19 @@ def _search_rate(folds: LevelFolds, open_alpha) -> tuple[LevelFolds, float]:
     """Folds with the best rate of the kernel, and its factor: larger or smaller rates as long as errors fall.
 
     Where noise differs between inputs the squared loss may select too smooth a kernel; the pinball loss does not.
+    Another rate starts at the alpha that keeps the ratio of the kernel's variation to the penalty.
     """
     factor = 1.0
     for step in (_RATE, 1 / _RATE):
         for _ in range(_RATES):
             training = with_rate(folds.training, step)
+            if _variation(training) < _LEAST_VARIATION:
+                break
             other = LevelFolds(training, folds.loss, folds.options, folds.calibrates)
-            other.evaluate_near(folds.best()) if open_alpha else other.evaluate(folds.best())
+            scale = _variation(training) / _variation(folds.training) if open_alpha else 1.0
+            other.evaluate(folds.best() * scale)
+            if open_alpha and other.least() < (1 + _LOSS) * folds.least():
+                other.evaluate_near(folds.best() * scale)
             if other.least() > (1 - _GAIN) * folds.least():
                 break
             folds, factor = other, factor * step
@@ -254,9 +301,15 @@ def _search_rate(folds: LevelFolds, open_alpha) -> tuple[LevelFolds, float]:
     return folds, factor
 
 
+def _variation(training: Training) -> float:
+    """The mean of k(x, x) less that of k(x, z) over samples, relative to the former."""
+    K = training.grams[0].dense()
+    return float(1.0 - K.mean() / np.diagonal(K).mean())
+
+
 def _evaluate(folds: FoldSearch, alpha, open_alpha):
     """Errors around an alpha, or at the given one."""
-    folds.evaluate_near(alpha, _STEP) if open_alpha else folds.evaluate(alpha)
+    folds.evaluate_near(alpha) if open_alpha else folds.evaluate(alpha)
 
 
 class _CouplingSearch:
@@ -273,7 +326,7 @@ class _CouplingSearch:
         alpha = former.best()
         folds.evaluate(alpha)
         if self.open_alpha and folds.least() < (1 + _LOSS) * former.least():
-            folds.evaluate_near(alpha, _STEP)
+            folds.evaluate_near(alpha)
         self.folds[coupling] = folds
 
     def run(self, options: Options):
