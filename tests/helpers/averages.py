@@ -15,14 +15,21 @@ def loo_residuals_by_refits(K, Y, alpha, center=True):
 
 
 def log_loss_of_residuals(residuals, Y):
-    """Logarithm of the mean squared error; of several outputs, of the mean relative error, as often as they differ.
+    """Logarithm of the mean square, relative to the variance; of several outputs, of the mean relative root mean square.
 
-    The number of outputs that differ is 1 / mean squared entry of the correlation matrix.
+    Squares are limited, and count as often as outputs differ: 1 / mean squared entry of the correlation matrix.
     """
+    squares = limited_by_hand((residuals / Y.std(axis=0)) ** 2, len(Y))
     if Y.ndim == 1 or Y.shape[1] == 1:
-        return np.log(np.mean(residuals**2))
-    error = np.mean(np.sqrt(np.mean(residuals**2, axis=0)) / Y.std(axis=0))
+        return np.log(np.mean(squares))
+    error = np.mean(np.sqrt(np.mean(squares, axis=0)))
     return 2 * np.log(error) / np.mean(np.corrcoef(Y, rowvar=False) ** 2)
+
+
+def limited_by_hand(squares, n):
+    """Squares relative to the variance, limited by their logarithm for up to some 100 samples."""
+    limit = max(1, n / 50) ** 5
+    return limit * np.log(1 + squares / limit)
 
 
 def log_trimmed_mean_square(residuals):

@@ -17,6 +17,8 @@ from hilbertlearn.selection.averaging import (
     Candidate,
     alpha_log_weights,
     average_kernel,
+    effective_number,
+    limited_squares,
     mean_alpha,
     rate_log_weight,
     shares_of,
@@ -70,7 +72,7 @@ def test_a_finer_grid_of_alphas_changes_little():
 def test_weights_concentrate_with_the_number_of_samples():
     assert sharpness(2000) / sharpness(200) == pytest.approx(100)
     assert sharpness(50) / sharpness(25) == pytest.approx(2)
-    assert rate_log_weight(1.0) < rate_log_weight(0.25) < rate_log_weight(1 / 16) == 0
+    assert rate_log_weight(1.0) < rate_log_weight(0.25) < rate_log_weight(1 / 64) == 0
 
 
 def test_inputs_as_given_enter_continuously():
@@ -203,3 +205,31 @@ def test_kernels_with_operators_among_the_candidates_are_compared_but_not_averag
 def test_more_samples_leave_the_prior_weight_as_it_is():
     candidate = Candidate("rbf", (InputKernel("rbf", 1.0),), 1.0, -7.0, -2.0, 1.0)
     assert candidate.with_more_samples(3.0).log_weight == -2.0 + 3 * -5.0
+
+
+def test_large_residuals_of_few_samples_are_limited():
+    squares = np.array([1e-6, 0.1, 1.0, 100.0])
+    assert_allclose(limited_squares(squares, 20), np.log1p(squares))
+    assert_allclose(limited_squares(squares[:1], 20), squares[:1], rtol=1e-6)
+    assert_allclose(limited_squares(squares, 150), squares, rtol=0.2)
+    assert_allclose(limited_squares(squares, 1000), squares, rtol=1e-4)
+    assert_allclose(limited_squares(squares, 50.001), limited_squares(squares, 50), rtol=1e-3)
+
+
+def test_the_effective_number_of_samples():
+    assert effective_number(np.full(7, 3.0)) == pytest.approx(7)
+    assert effective_number(np.r_[np.ones(7), 0.0, 0.0]) == pytest.approx(7)
+    assert 7 < effective_number(np.r_[np.ones(7), 1e-3]) < 7.1
+    assert effective_number(np.array([1.0, 1e9])) == pytest.approx(1)
+
+
+def test_one_outlying_output_does_not_decide():
+    """A linear function of 30 samples with one gross error: kernel and alpha stay near those without it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = X @ [1.0, 2.0] + 0.3 * rng.normal(size=30)
+    wrong = y.copy()
+    wrong[3] += 8.0
+    new = rng.normal(size=(200, 2))
+    scores = [r2_score(new @ [1.0, 2.0], OperatorKernelRegressor().fit(X, one).predict(new)) for one in (y, wrong)]
+    assert scores[0] > 0.98 and scores[1] > 0.9

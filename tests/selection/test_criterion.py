@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.averages import log_trimmed_mean_square
+from helpers.averages import limited_by_hand, log_trimmed_mean_square
 from helpers.machines import read
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -67,29 +67,32 @@ def test_relative_errors_by_hand(gaps):
         T[::5, 0] = residuals[::5, 0] = np.nan
     data = read(OperatorKernelRegressor(), X, T, weights)
     spread = np.empty(2)
-    roots = np.empty(2)
+    roots, limited = np.empty((2, 2))
     for j in range(2):
         seen = np.isfinite(data.Y[:, j])
         mean = np.average(data.Y[seen, j], weights=weights[seen])
         spread[j] = np.sqrt(np.average((data.Y[seen, j] - mean) ** 2, weights=weights[seen]))
-        roots[j] = np.sqrt(np.average(residuals[seen, j] ** 2, weights=weights[seen]))
+        squares = residuals[seen, j] ** 2
+        roots[j] = np.sqrt(np.average(squares, weights=weights[seen]))
+        n = np.exp(-np.sum(weights / weights.sum() * np.log(weights / weights.sum())))
+        limited[j] = np.sqrt(np.average(limited_by_hand(squares / spread[j] ** 2, n), weights=weights[seen]))
     evaluation = Criterion().evaluate(data, residuals)
     assert evaluation.error == pytest.approx(np.mean(roots / spread), rel=1e-12)
     if not gaps:
-        expected = 2 * np.log(np.mean(roots / spread)) / np.mean(np.corrcoef(T, rowvar=False) ** 2)
+        expected = 2 * np.log(np.mean(limited)) / np.mean(np.corrcoef(T, rowvar=False) ** 2)
         assert evaluation.log_loss == pytest.approx(expected, rel=1e-12)
 
 
 def test_outputs_count_by_their_number_unless_they_are_copies():
     residuals = rng.normal(size=(60, 1))
-    mean_square = np.log(np.mean(residuals**2) / Y[:, 0].var())
+    mean_square = np.log(np.mean(limited_by_hand(residuals**2 / Y[:, 0].var(), 60)))
     for n_outputs in (2, 5):
         copies = read(OperatorKernelRegressor(scale=False), X, np.repeat(Y[:, :1], n_outputs, axis=1))
         evaluation = Criterion().evaluate(copies, np.repeat(residuals, n_outputs, axis=1))
         assert evaluation.log_loss == pytest.approx(mean_square)
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]] * 15, dtype=float)  # not correlated
     evaluation = Criterion().evaluate(read(OperatorKernelRegressor(), X, signs), np.repeat(residuals, 2, axis=1))
-    assert evaluation.log_loss == pytest.approx(2 * np.log(np.mean(residuals**2)))
+    assert evaluation.log_loss == pytest.approx(2 * np.log(np.mean(limited_by_hand(residuals**2, 60))))
 
 
 def test_the_standard_error_is_that_of_repeated_draws():
@@ -102,7 +105,8 @@ def test_the_standard_error_is_that_of_repeated_draws():
 def test_one_output_has_squared_errors_and_a_loss_its_own():
     data, residuals = read(OperatorKernelRegressor(), X, Y[:, :1]), rng.normal(size=(60, 1))
     squares = residuals[:, 0] ** 2
-    expected = squares.mean(), squares.std() / np.sqrt(60), np.log(squares.mean())
+    limited = limited_by_hand(squares / Y[:, 0].var(), 60)
+    expected = squares.mean(), squares.std() / np.sqrt(60), np.log(limited.mean())
     assert Criterion().evaluate(data, residuals) == pytest.approx(expected)
     r = np.abs(residuals[:, 0])
     huber = np.where(r < 0.5, r**2 / 2, 0.5 * r - 0.125)

@@ -354,6 +354,7 @@ class CategoricalKernel(BandwidthMixin, BaseEstimator):
     """
 
     reads_columns = accepts_missing = positive_definite = True
+    rate_is_roughness = False  # between two categories nothing is smooth: the rate only scales differences
 
     def __init__(self, gamma="auto", combine="product"):
         self.gamma, self.combine = gamma, combine

@@ -147,6 +147,12 @@ class KernelFamily:
         """Whether the rate of any kernel is searched."""
         return any(self.searched)
 
+    @property
+    def rate_is_roughness(self) -> bool:
+        """Whether a searched rate decides how rough functions are."""
+        pairs = zip(self.kernels, self.searched, strict=True)
+        return any(searched and getattr(one.kernel, "rate_is_roughness", True) for one, searched in pairs)
+
     def without_search(self) -> KernelFamily:
         """Return the same kernels with fixed rates."""
         return replace(self, searched=(False,) * len(self.kernels))

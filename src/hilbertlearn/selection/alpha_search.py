@@ -9,8 +9,9 @@ import numpy as np
 from .._utils.statistics import pointwise_median
 from ..leave_one_out import loo_residual_path
 from ..losses import Loss
+from ..spaces import output_scales
 from ..training import Options, Training
-from .averaging import alpha_log_weights, mean_alpha
+from .averaging import alpha_log_weights, effective_number, limited_squares, mean_alpha
 from .error_curve import candidate_alphas
 from .folds import FoldSearch
 from .result import Selection
@@ -37,10 +38,11 @@ def select_alpha_by_output(selection: Selection, options: Options) -> Selection:
         data, factors = data.factor_for_path(alphas)
     share = training.weights.sum() / data.weights.sum()
     path = loo_residual_path(data, alphas * share, factors)
-    errors = np.array([data.weights @ np.nan_to_num(residuals) ** 2 for residuals in path])
-    n_effective = data.weights.sum() ** 2 / (data.weights**2).sum()
+    n, spread = effective_number(data.weights), output_scales(data.Y, data.weights)
+    shares = data.weights / data.weights.sum()
+    errors = np.array([shares @ limited_squares(np.nan_to_num(residuals / spread) ** 2, n) for residuals in path])
     log_losses = np.log(np.maximum(errors, np.finfo(float).tiny)).T
-    log_weights = [alpha_log_weights(alphas, column, n_effective, largest) for column in log_losses]
+    log_weights = [alpha_log_weights(alphas, column, n, largest) for column in log_losses]
     by_output = np.array([mean_alpha(alphas, column) for column in log_weights])
     least = float(by_output.min())
     operator = np.diag(least / by_output)

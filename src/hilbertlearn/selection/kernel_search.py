@@ -344,7 +344,7 @@ class _KernelSearch:
         alphas = candidate_alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()
-        log_prior = family.log_weight + (rate_log_weight(rate) if family.is_searched else 0.0)
+        log_prior = family.log_weight + (rate_log_weight(rate) if family.rate_is_roughness else 0.0)
         log_weight = curve.log_weight + log_prior
         self.candidates[i, rate] = Candidate(setting, selected, rate, log_weight, log_prior, curve.largest)
         self.names[i, rate] = " + ".join(

@@ -19,7 +19,7 @@ from ..spaces import FixedSpace, Space
 from ..training import MomentProblem, Moments, Options, Recipe, Samples, alpha_grid, make_terms, resolve_schedule
 from ..training.moments import MOST_PATTERNS, MomentSolution, is_diagonal
 from .automatic import select
-from .averaging import FEW, alpha_log_weights, mean_alpha
+from .averaging import FEW, alpha_log_weights, effective_number, mean_alpha
 from .criterion import Criterion
 from .error_curve import coarse_to_fine
 from .feature_search import Approximation
@@ -157,7 +157,7 @@ def select_alpha(problem: MomentProblem, rows: Reservoir, space: Space, kernel=N
             return list(map(error, path))
 
     results = coarse_to_fine(len(alphas), evaluate)
-    n_effective = n_rows * rows.weights.sum() ** 2 / (len(rows.weights) * (rows.weights**2).sum())
+    n_effective = n_rows * effective_number(rows.weights) / len(rows.weights)
     evaluated_alphas, log_losses = alphas[list(results)], np.array([one.log_loss for one in results.values()])
     best_index([one.error for one in results.values()])  # raises an error where errors overflow
     log_weights = alpha_log_weights(evaluated_alphas, log_losses, n_effective, largest)
