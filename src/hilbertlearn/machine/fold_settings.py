@@ -47,6 +47,15 @@ class FoldedLeaveOneOut:
         """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
         return self.parts[0].data.Y - self.residuals
 
+    @property
+    def spreads(self):
+        """Spread (n,) of the posterior at each sample, by the model without it."""
+        return np.stack([part.spreads for part in self.parts])[self.fold, np.arange(len(self.fold))]
+
+    def spreads_at(self, X):
+        """Spreads (m, n) of the posterior of every model at the checked inputs of one block."""
+        return np.stack([part.spreads_at(X) for part in self.parts], axis=1)[:, self.fold, np.arange(len(self.fold))]
+
     def pairwise_residuals(self, models):
         """Residuals (b, n, d) of every sample under the models without it and without one of the samples `models`."""
         fold, out = self.fold[models], np.empty((len(models), *self.residuals.shape))
@@ -80,7 +89,7 @@ def leave_one_out_by_fold(spec: Spec, source: MemorySource, fold) -> Iterator[Le
     for k in range(int(fold.max()) + 1):
         selected = _select_without(spec, samples, np.flatnonzero(fold != k))
         result = solve_selection(spec, selected)
-        if result.state.has_leave_one_out_models:
+        if not result.state.leave_one_out_obstacle:
             yield result.state.leave_one_out_models(selected.factors)
 
 
