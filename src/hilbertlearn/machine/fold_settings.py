@@ -78,13 +78,16 @@ def can_select_by_fold(spec: Spec, samples: Samples) -> bool:
 def leave_one_out_by_fold(spec: Spec, source: MemorySource, fold) -> Iterator[LeaveOneOutMachines]:
     """For each fold the leave-one-out models of all samples, with settings that were selected without the fold.
 
-    Nothing is yielded for a fold whose models have no closed form.
+    Nothing is yielded for a fold whose models have no closed form. Where outputs have gaps, an operator that relates
+    them has none; so if operators are compared, all folds have the one of the model of all samples, the identity.
 
     fold : (n,) numbers from 0 of the folds of the samples in use
     """
     samples = source.read(spec)
     if not can_select_by_fold(spec, samples):
         return
+    if samples.mask is not None:
+        samples = samples.with_operator_setting(samples.recipe.pairs[0][1])
     spec = replace(spec, alpha=resolve_schedule(spec.alpha, len(samples.rows)))
     for k in range(int(fold.max()) + 1):
         selected = _select_without(spec, samples, np.flatnonzero(fold != k))
