@@ -7,15 +7,19 @@ import pytest
 from helpers.conformal_vectors import MODEL, QUERIES, X, Y, ends_by_definition
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from hilbertlearn import (
     ConformalPredictor,
+    FunctionalRegressor,
     LinkPredictor,
     OperatorKernelRegressor,
+    QuantileRegressor,
     RegularizationPathCV,
     StructuredPredictor,
+    losses,
 )
 from hilbertlearn.conformal import fold_settings
 from hilbertlearn.machine.fold_settings import FoldedLeaveOneOut
@@ -63,20 +67,95 @@ def test_pickles():
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict_interval(QUERIES), expected)
 
 
+CLOSED_FORM = "leave-one-out models have a closed form"
+GIVEN_HUBER = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1, loss=losses.Huber(1.0))
+HUBER = OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1, loss="huber")
+QUANTILES = QuantileRegressor((0.1, 0.9), kernel="rbf", gamma=1.0, alpha=0.1)  # its coupling is selected
+GIVEN_QUANTILES = QuantileRegressor((0.1, 0.9), kernel="rbf", gamma=1.0, alpha=0.1, coupling=0.5)
+REGRESSOR = FunctionalRegressor(regressor=Ridge())
+
+
+@pytest.mark.parametrize(
+    ("estimator", "selection", "reason"),
+    [
+        (MODEL, "given", CLOSED_FORM),
+        (AUTO, "folds", CLOSED_FORM),
+        (make_pipeline(FunctionTransformer(np.tanh), AUTO), "folds", CLOSED_FORM),
+        (make_pipeline(FunctionTransformer(np.tanh), MODEL), "given", CLOSED_FORM),
+        (make_pipeline(StandardScaler(), MODEL), "given", "a step of the pipeline learns from the inputs"),
+        (RegularizationPathCV(MODEL, [1e-2, 1e-1]), "all samples", CLOSED_FORM),
+        (GridSearchCV(MODEL, {"alpha": [1e-2, 1e-1]}, cv=2), "folds", "GridSearchCV has no leave-one-out models"),
+        (
+            OperatorKernelRegressor("rbf", gamma=1.0, alpha_per_output=True, operator=None),
+            "all samples",
+            CLOSED_FORM,
+        ),
+        (Ridge(), "folds", "Ridge has no leave-one-out models"),
+        (HUBER, "folds", "no closed form for the loss Huber"),  # its constant is selected
+        (GIVEN_HUBER, "given", "no closed form for the loss Huber"),
+        (QUANTILES, "folds", "no closed form for the loss Pinball"),
+        (GIVEN_QUANTILES, "given", "no closed form for the loss Pinball"),
+        (REGRESSOR, "folds", "Ridge takes the place of the kernel machine"),
+        (FunctionalRegressor(regressor=Ridge(), loss="huber"), "folds", "Ridge takes the place of the kernel machine"),
+        (make_pipeline(FunctionTransformer(np.tanh), REGRESSOR), "folds", "Ridge takes the place"),
+    ],
+)
+def test_how_settings_are_selected(estimator, selection, reason):
+    model = ConformalPredictor(estimator, level=0.8).fit(X, Y)
+    assert model.selection_ == selection and reason in model.method_reason_
+    assert model.method_ == ("jackknife+" if reason == CLOSED_FORM else "cv+")
+
+
+@pytest.mark.parametrize("method", ["cv+", "split"])
 @pytest.mark.parametrize(
     ("estimator", "selection"),
     [
         (MODEL, "given"),
         (AUTO, "folds"),
-        (make_pipeline(FunctionTransformer(np.tanh), AUTO), "folds"),
-        (RegularizationPathCV(MODEL, [1e-2, 1e-1]), "all samples"),
-        (OperatorKernelRegressor("rbf", gamma=1.0, alpha_per_output=True, operator=None), "all samples"),
-        (Ridge(), "folds"),
-        (OperatorKernelRegressor("rbf", gamma=1.0, alpha=0.1, loss="huber"), "given"),
+        (GIVEN_HUBER, "given"),
+        (HUBER, "folds"),
+        (QUANTILES, "folds"),
+        (GIVEN_QUANTILES, "given"),
+        (RegularizationPathCV(MODEL, [1e-2, 1e-1]), "folds"),
+        (REGRESSOR, "folds"),
     ],
 )
-def test_how_settings_are_selected(estimator, selection):
-    assert ConformalPredictor(estimator, level=0.8).fit(X, Y).selection_ == selection
+def test_refits_select_their_own_settings(estimator, selection, method):
+    model = ConformalPredictor(estimator, method, 0.8, cv=2 if method == "cv+" else None, random_state=0).fit(X, Y)
+    assert (model.selection_, model.method_reason_) == (selection, "as given")
+
+
+@pytest.mark.parametrize(
+    ("predictor", "selection", "reason"),
+    [
+        (StructuredPredictor("rbf", gamma=1.0, alpha=0.1), "given", CLOSED_FORM),
+        (RegularizationPathCV(StructuredPredictor("rbf", gamma=1.0), [0.1, 1.0]), "all samples", CLOSED_FORM),
+        (
+            GridSearchCV(StructuredPredictor("rbf", gamma=1.0), {"alpha": [0.1, 1.0]}, cv=2),
+            "folds",
+            "GridSearchCV has no leave-one-out models",
+        ),
+        (StructuredPredictor(regressor=Ridge()), "folds", "Ridge takes the place of the kernel machine"),
+    ],
+)
+def test_settings_and_reasons_of_objects(predictor, selection, reason):
+    labels = np.where(Y[:, 0] > 0, "high", "low").tolist()
+    model = ConformalPredictor(predictor, level=0.8, score="objective").fit(X, labels)
+    assert model.selection_ == selection and reason in model.method_reason_
+    assert model.closed_form_ == (reason == CLOSED_FORM)
+
+
+def test_a_gap_leaves_the_selection_in_folds():
+    """In some folds an operator that relates outputs would be better, which has no closed form with the gap."""
+    generator = np.random.default_rng(0)
+    inputs = generator.uniform(-1, 1, size=(30, 2))
+    outputs = np.sin(3 * inputs[:, [0, 0]]) + 0.5 * generator.normal(size=(30, 2))
+    outputs[0, 0] = np.nan
+    model = ConformalPredictor(OperatorKernelRegressor(), level=0.8).fit(inputs, outputs)
+    assert (model.method_, model.selection_, model.estimator_.operator_) == ("jackknife+", "folds", None)
+    models = model.sets_.calibration.models.machine.models
+    assert [part.state.operator for part in models.parts] == [None] * 5
+    assert len({part.models.penalty for part in models.parts}) > 1
 
 
 def test_many_samples_share_their_settings(monkeypatch):
@@ -155,3 +234,26 @@ def test_coverage_of_30_samples(monkeypatch):
         means[model.selection_] = np.mean(shares)
     assert 0.78 <= means["folds"] <= 0.85
     assert means["all samples"] <= means["folds"] - 0.01
+
+
+def spreads(fit, inputs):
+    posterior = fit.machine_.posterior()
+    return np.sqrt(posterior.noise + posterior.variances(inputs))
+
+
+def test_novelty_relates_residuals_to_the_spread_of_the_model_that_predicts(monkeypatch):
+    """With as many folds as samples the intervals are those of refits."""
+    monkeypatch.setattr(fold_settings, "_FOLDS", 12)
+    x, y = X[FEW], Y[FEW, 0]
+    model = ConformalPredictor(AUTO, level=0.8, score="novelty").fit(x, y)
+    assert model.selection_ == "folds"
+    others = [np.setdiff1d(np.arange(12), [i]) for i in range(12)]
+    fits = [OperatorKernelRegressor("rbf", operator=None).fit(x[rows], y[rows]) for rows in others]
+    relative = np.array([abs(y[i] - fits[i].predict(x[[i]])[0]) / spreads(fits[i], x[[i]])[0] for i in range(12)])
+    centres = np.array([fit.predict(QUERIES[:3]) for fit in fits])
+    half_widths = relative[:, None] * np.array([spreads(fit, QUERIES[:3]) for fit in fits])
+    found = model.predict_interval(QUERIES[:3])
+    for q in range(3):
+        upper = ends_by_definition(centres[:, q] + half_widths[:, q], 0.8)
+        lower = -ends_by_definition(half_widths[:, q] - centres[:, q], 0.8)
+        assert_allclose(found[q], [lower, upper], rtol=1e-5)

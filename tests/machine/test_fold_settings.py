@@ -33,6 +33,20 @@ def test_folds_of_one_sample_are_refits(weights):
         assert_allclose(at_new[:, i], refit.predict(NEW), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["even", "weighted"])
+def test_spreads_are_those_of_refits(weights):
+    models = folded(OperatorKernelRegressor("rbf", operator=None), np.arange(N), weights)
+    at_new = models.spreads_at(NEW)
+    assert at_new.shape == (5, N)
+    for i in range(N):
+        others = np.arange(N) != i
+        own_weights = None if weights is None else weights[others]
+        refit = OperatorKernelRegressor("rbf", operator=None).fit(X[others], Y[others], own_weights)
+        posterior = refit.machine_.posterior()
+        assert_allclose(models.spreads[i], posterior.spreads(X[[i]])[0], rtol=1e-6)
+        assert_allclose(at_new[:, i], posterior.spreads(NEW), rtol=1e-6)
+
+
 def test_a_given_alpha_is_that_of_all_samples():
     models = folded(OperatorKernelRegressor("rbf", alpha=0.1), FOLD)
     assert [part.models.penalty for part in models.parts] == [0.1 * N] * 4

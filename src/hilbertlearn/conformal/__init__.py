@@ -34,11 +34,19 @@ models have a tenth of the samples less. Ten folds in place of five change cover
 are formed by value, as groups of scales are, so that sets depend neither on the order of the samples nor on a seed.
 With 300 samples one selection costs 0.002 to 0.013 of the coverage, with 500 at most 0.006. Only folds of one sample
 each make these the models of jackknife+ by refits; with five folds its bound is not proven, and its coverage is
-measured.
+measured. Where outputs have gaps, all folds keep the operator of all samples: others have no closed form.
+
+*One decision.* ``wrapped.closed_form_obstacle`` says whether leave-one-out models have a closed form, and why not;
+the state of the kernel machine answers for itself. ``OutputSets.selection`` says how settings were selected.
 
 *Refits* select all settings from their own part. The exception is ``method="auto"`` with more than 300 samples and a
 loss without closed form: its folds share kernel values and the settings selected from all samples, as the closed form
-does. With 30 samples and Huber's loss such folds cover 0.48, 0.78 and 0.89 at the levels 0.5, 0.8 and 0.9.
+does. With 30 samples and Huber's loss such folds cover 0.48, 0.78 and 0.89 at the levels 0.5, 0.8 and 0.9. So up to
+300 samples each of the ten folds searches kernels and alpha, nearly all of its time: 150 curves with Huber's loss took
+nine to twelve times the fit. Five folds take half of that, but models of four fifths of the samples have sets that are
+too large. Measured in 40 draws of 50 samples with three outputs and Huber's loss, at the levels 0.8 and 0.9: ten folds
+cover 0.812 and 0.910 (standard errors 0.006 and 0.004), five cover 0.826 and 0.916, with intervals that are 4 % wider.
+``cv=5`` chooses them.
 
 *Scales* of residuals come from the training samples of a model, never from its calibration samples; the guarantee
 rests on that. They use leave-one-out residuals where these have a closed form, and residuals of the fit otherwise. For

@@ -6,7 +6,6 @@ these settings are too small. The package's docstring has the measured coverages
 
 from __future__ import annotations
 
-from .output_sets import ALL_SAMPLES, FOLDS, GIVEN
 from .samples import CalibrationData
 from .settings import ConformalSettings
 from .splits import groups_by_value
@@ -19,7 +18,7 @@ _FOLDS = 5  # ten take twice the time; coverage and width differ by less than 0.
 
 
 def select_by_fold(models, settings: ConformalSettings, data: CalibrationData, model):
-    """Leave-one-out models in closed form, and how their settings were selected.
+    """Leave-one-out models in closed form, and whether they share the settings of all samples.
 
     Of few samples the settings are selected without the fold of the sample that is left out. This is not possible for
     an alpha that ``RegularizationPathCV`` selects, an alpha for each output, and features.
@@ -27,13 +26,11 @@ def select_by_fold(models, settings: ConformalSettings, data: CalibrationData, m
     models : with the settings of all samples
     model : the estimator fitted to all samples
     """
-    if not selects_settings(model):
-        return models, GIVEN
-    if len(models.rows) > SELECT_BY_FOLD_UP_TO:
-        return models, ALL_SAMPLES
+    if not selects_settings(model) or len(models.rows) > SELECT_BY_FOLD_UP_TO:
+        return models, True
     fold = groups_by_value(models.data.Y, models.loo_predictions, _FOLDS)
     if not fold.any():  # copies of one sample
-        return models, ALL_SAMPLES
+        return models, True
     task = settings.progress.task("settings without some samples", "fold", int(fold.max()) + 1, has_subtasks=True)
     by_fold = leave_one_out_by_fold(settings.estimator, model, data.X, data.y, data.sample_weight, fold, task)
-    return (models, ALL_SAMPLES) if by_fold is None else (by_fold, FOLDS)
+    return (models, True) if by_fold is None else (by_fold, False)

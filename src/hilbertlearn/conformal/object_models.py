@@ -187,7 +187,7 @@ def object_refits(machines, data: ObjectData, splits, kind) -> ObjectRefits:
 
 
 def object_jackknife(machine: ObjectMachine, models, data: ObjectData) -> ObjectJackknife:
-    """A fitted predictor with its leave-one-out models; see ``ObjectMachine.has_closed_form``."""
+    """A fitted predictor with its leave-one-out models; see ``ObjectMachine.closed_form_obstacle``."""
     return ObjectJackknife(
         objective=OutputObjective(machine),
         models=models,

@@ -20,10 +20,10 @@ from .object_models import (
     object_jackknife,
     object_refits,
 )
-from .output_sets import CLOSED_FORM, FOLDS, OutputSets
+from .output_sets import CLOSED_FORM, OutputSets
 from .samples import ObjectData, default_query_weights
 from .settings import ConformalSettings
-from .wrapped import ObjectMachine, closed_form_obstacle, fit_model
+from .wrapped import ObjectMachine, fit_model
 
 # method="auto" uses one leave-one-out model per sample up to this number of samples, because a prediction evaluates all
 # of them,
@@ -51,15 +51,16 @@ class ObjectSets(OutputSets):
         machine = _fit_all(settings, data) if parts is None else parts[1][0]
         candidates = all_candidates(machine.rules, outputs)
         score, kind = resolve_score(score, machine.rules, candidates is not None or lists is not None)
-        closed_form = parts is None and kind == OBJECTIVE and data.groups is None and machine.has_closed_form(data.X)
+        obstacle = _obstacle(machine, kind, data)
         if method == "auto":
-            is_small = _is_small(data, candidates, lists)
-            method, reason = _automatic_method(machine, kind, data, closed_form, is_small)
-        closed_form, selection = closed_form and method == "jackknife+", FOLDS
+            obstacle = obstacle or _size_obstacle(data, candidates, lists)
+            method, reason = ("cv+", obstacle) if obstacle else ("jackknife+", CLOSED_FORM)
+        closed_form, shares_settings = method == "jackknife+" and not obstacle, False
         models: ObjectModels
         if closed_form:
-            leave_one_out, selection = select_by_fold(machine.leave_one_out_models(), settings, data, machine.model)
-            models = object_jackknife(machine, leave_one_out, data)
+            loo_models = machine.leave_one_out_models()
+            loo_models, shares_settings = select_by_fold(loo_models, settings, data, machine.model)
+            models = object_jackknife(machine, loo_models, data)
         else:
             splits, machines = parts or _fit_parts(settings, method, data)
             models = object_refits(machines, data, splits, kind)
@@ -82,7 +83,7 @@ class ObjectSets(OutputSets):
             closed_form=closed_form,
             n_calibration=len(models.rows),
             reason=reason,
-            selection=selection,
+            shares_settings=shares_settings,
         )
 
     def predict_set(self, X=None, candidates=None, candidates_per_query=None, sample_weight=None, allow_empty=False):
@@ -106,21 +107,19 @@ def _fit_parts(settings: ConformalSettings, method, data: ObjectData):
     return splits, fit_object_machines(settings.estimator, data, splits, **options)
 
 
-def _automatic_method(machine: ObjectMachine, kind, data: ObjectData, closed_form, is_small) -> tuple[str, str]:
-    """The method of "auto" that suits a fitted predictor, and the reason."""
-    if closed_form and is_small:
-        return "jackknife+", CLOSED_FORM
-    if closed_form:
-        return "cv+", f"there are more than {_JACKKNIFE_UP_TO} samples, or many candidates"
+def _obstacle(machine: ObjectMachine, kind, data: ObjectData) -> str:
+    """Why the scores of leave-one-out models have no closed form; "" if they have one."""
+    if data.groups is not None:
+        return "groups are left out together"
     if kind != OBJECTIVE:
-        return "cv+", f"there is no closed form for a score of the {kind} to the prediction of each model"
-    if machine.rules.has_kernel_and_loss:
-        return "cv+", "there is no closed form for an output kernel together with an output loss"
-    return "cv+", closed_form_obstacle(machine.model, data.X, has_gaps=False)
+        return f"there is no closed form for a score of the {kind} to the prediction of each model"
+    return machine.closed_form_obstacle(data.X)
 
 
-def _is_small(data: ObjectData, candidates, lists) -> bool:
-    """Whether scores of all candidates by all leave-one-out models of a query are few."""
+def _size_obstacle(data: ObjectData, candidates, lists) -> str:
+    """Why a query has too many scores, of all candidates by all leave-one-out models; "" if it has few."""
     n = len(data.rows)
+    if n > _JACKKNIFE_UP_TO:
+        return f"there are more than {_JACKKNIFE_UP_TO} samples"
     n_candidates = max(map(len, lists)) if lists is not None else 1 if candidates is None else len(candidates)
-    return n <= _JACKKNIFE_UP_TO and n * n_candidates <= _SCORES_PER_QUERY
+    return "there are many candidates" if n * n_candidates > _SCORES_PER_QUERY else ""

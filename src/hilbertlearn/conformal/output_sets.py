@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .settings import ConformalSettings
-from .wrapped import select_columns
+from .wrapped import select_columns, selects_settings
 
 # How the settings of models without some samples were selected: not at all; by each model without its calibration
 # samples; with all samples, so that the guarantee is approximate
@@ -30,8 +30,8 @@ class OutputSets(ABC):
     method: str  # "jackknife+", "cv+" or "split"
     closed_form: bool  # whether leave-one-out models came from a closed form
     n_calibration: int  # number of calibration samples, or links
-    reason: str = ""  # why this method is in use
-    selection: str = FOLDS  # how the settings of the models were selected: GIVEN, FOLDS or ALL_SAMPLES
+    reason: str  # why this method is in use
+    shares_settings: bool = False  # whether all models have the settings that were selected with all samples
     columns: Any = None  # training samples of the estimator, where inputs are kernel values with all samples
 
     @classmethod
@@ -44,6 +44,13 @@ class OutputSets(ABC):
     def predict(self, X, **options):
         """Point predictions of the fitted estimator."""
         return self.estimator.predict(select_columns(X, self.columns), **options)
+
+    @property
+    def selection(self) -> str:
+        """How the settings of the models were selected: GIVEN, FOLDS or ALL_SAMPLES."""
+        if not selects_settings(self.estimator):
+            return GIVEN
+        return ALL_SAMPLES if self.shares_settings else FOLDS
 
     @property
     def coverage(self) -> float | None:

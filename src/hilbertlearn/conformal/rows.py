@@ -16,7 +16,7 @@ from ..machine.wrapping import can_fit_parts
 from .calibration import Calibration
 from .fold_settings import SELECT_BY_FOLD_UP_TO, select_by_fold
 from .output_form import OutputForm
-from .output_sets import ALL_SAMPLES, CLOSED_FORM, FOLDS, GIVEN, OutputSets, refuse_candidates
+from .output_sets import CLOSED_FORM, OutputSets, refuse_candidates
 from .regions import Band, Box, Ellipsoid, Region
 from .row_models import RowModels, fit_row_refits, row_jackknife
 from .samples import RowData, check_has_outputs, default_query_weights
@@ -68,9 +68,7 @@ class RowSets(OutputSets):
         method, reason = settings.initial_method(data)
         full = FullFit() if method == "split" else FullFit.from_data(settings, data, method, indexable(y)[0])
         if method == "auto":
-            method, reason = (
-                ("jackknife+", CLOSED_FORM) if full.machine is not None else ("cv+", cls._obstacle(full.model, data))
-            )
+            method, reason = ("jackknife+", CLOSED_FORM) if full.machine is not None else ("cv+", full.obstacle)
         learn_scale = ScaleLearner(score, settings.level, curves) if score.learns else None
         models: RowModels
         estimator, columns = full.model, None
@@ -96,16 +94,10 @@ class RowSets(OutputSets):
             method=method,
             closed_form=full.machine is not None,
             reason=reason,
-            selection=full.selection,
+            shares_settings=full.shares_settings,
             n_calibration=len(models.rows),
             form=form,
         )
-
-    @staticmethod
-    def _obstacle(model, data: RowData) -> str:
-        """Why there is no jackknife+ in closed form."""
-        has_gaps = not np.isfinite(data.outputs[data.rows].to_rows()).all()
-        return closed_form_obstacle(model, data.X, has_gaps)
 
     @classmethod
     def _output_form(cls, settings: ConformalSettings, y):
@@ -164,8 +156,9 @@ class FullFit:
 
     model: Any = None
     machine: ClosedFormMachine | None = None  # where leave-one-out models have a closed form
+    obstacle: str = ""  # why there is no such machine
     fit_part: Any = None  # fits a part with the settings of all samples, for method="auto" without a closed form
-    selection: str = FOLDS  # how the settings of models without some samples are selected
+    shares_settings: bool = False  # whether models without some samples have the settings of all samples
 
     @classmethod
     def from_data(cls, settings: ConformalSettings, data: RowData, method, y) -> FullFit:
@@ -173,23 +166,22 @@ class FullFit:
         arguments = (model, data.X, y, data.sample_weight)
         with settings.full_model_progress():
             if settings.method == "auto" and can_fit_parts(model):
-                return cls._with_parts(model, fit_with_parts(*arguments), len(data.rows))
+                return cls._with_parts(model, fit_with_parts(*arguments), data)
             if method == "cv+" or data.groups is not None:
                 return cls(fit_model(*arguments))
-            machine = ClosedFormMachine.fit(*arguments)
+            machine, obstacle = ClosedFormMachine.fit(*arguments)
         if machine is None:
-            return cls(model)
-        models, selection = select_by_fold(machine.models, settings, data, model)
-        return cls(model, machine=replace(machine, models=models), selection=selection)
+            return cls(model, obstacle=obstacle)
+        models, shares_settings = select_by_fold(machine.models, settings, data, model)
+        return cls(model, machine=replace(machine, models=models), shares_settings=shares_settings)
 
     @classmethod
-    def _with_parts(cls, model, fit_part, n):
+    def _with_parts(cls, model, fit_part, data: RowData):
         """Folds of a fitted model without a closed form: of many samples they share the settings."""
-        if fit_part is None:
-            return cls(model)
-        if not selects_settings(model):
-            return cls(model, fit_part=fit_part, selection=GIVEN)
-        return cls(model) if n <= SELECT_BY_FOLD_UP_TO else cls(model, fit_part=fit_part, selection=ALL_SAMPLES)
+        obstacle = closed_form_obstacle(model, data.X)
+        if fit_part is None or (selects_settings(model) and len(data.rows) <= SELECT_BY_FOLD_UP_TO):
+            return cls(model, obstacle=obstacle)
+        return cls(model, obstacle=obstacle, fit_part=fit_part, shares_settings=True)
 
 
 @dataclass(frozen=True)

@@ -129,18 +129,20 @@ class ClosedFormMachine:
     models: Any  # leave-one-out models of the machine
 
     @classmethod
-    def fit(cls, model, X, y, sample_weight=None) -> ClosedFormMachine | None:
-        """Fit the model; None where its leave-one-out models have no closed form."""
+    def fit(cls, model, X, y, sample_weight=None) -> tuple[ClosedFormMachine | None, str]:
+        """Fit the model; None and the reason where its leave-one-out models have no closed form."""
         models = None
         if isinstance(model, KernelMachine):  # reuses the factorisation of the fit
             with propagate_callbacks(model):
                 models = wrapping.fit_with_leave_one_out(model, X, y, _machine_weights(model, sample_weight))
         else:
             fit_model(model, X, y, sample_weight)
+        obstacle = closed_form_obstacle(model, X)
+        if obstacle:
+            return None, obstacle
         machine, transformers = unwrap(model)
-        if not _has_closed_form(machine, transformers, X):
-            return None
-        return cls(machine, transformers, machine.machine_.leave_one_out_models() if models is None else models)
+        models = machine.machine_.leave_one_out_models() if models is None else models
+        return cls(machine, transformers, models), ""
 
     @property
     def rows(self):
@@ -177,19 +179,17 @@ class ClosedFormMachine:
 
     def loo_spreads(self):
         """Spread (n,) of the posterior at each sample, by the model without it."""
-        posterior = self.machine.machine_.posterior()
-        return np.sqrt(posterior.loo_noises + posterior.loo_variances)
+        return self.models.spreads
 
     def spreads(self, X):
         """Spreads (m, n) of the posterior of every model at the inputs of a block."""
-        posterior = self.machine.machine_.posterior()
-        return np.sqrt(posterior.loo_noises + posterior.loo_variances_at(self._inputs(X)))
+        return self.models.spreads_at(self._inputs(X))
 
 
 def selects_settings(model) -> bool:
-    """Whether settings of a fitted kernel machine, perhaps in a pipeline or a search, were compared on its samples."""
+    """Whether a fitted model has selected settings on its samples; models of other kinds count as ones that do."""
     machine = _last_step(model)
-    return not isinstance(machine, KernelMachine) or len(machine.search_results_["error"]) > 1
+    return not isinstance(machine, KernelMachine) or wrapping.selects_settings(machine)
 
 
 def leave_one_out_by_fold(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
@@ -221,38 +221,23 @@ def _last_step(model):
     return model
 
 
-def closed_form_obstacle(model, X, has_gaps) -> str:
-    """Why leave-one-out models of a model fitted to X have no closed form; "" if they have one.
-
-    has_gaps : whether some outputs are observed in part
-    """
-    machine, transformers = unwrap(model, sklearn_searches=True)
+def closed_form_obstacle(model, X) -> str:
+    """Why leave-one-out models of a model fitted to X have no closed form; "" if they have one."""
+    machine, transformers = unwrap(model)
     if not isinstance(machine, KernelMachine):
         return f"{type(machine).__name__} has no leave-one-out models in closed form"
-    if not machine.loss_.quadratic:
-        return f"there is no closed form for the loss {type(machine.loss_).__name__}"
-    if not machine.machine_.has_leave_one_out_models:
-        cause = "missing outputs and an operator that relates outputs" if has_gaps else "these settings"
-        return f"there is no closed form for {cause}"
-    if learn_from_inputs(machine, transformers, X):
+    obstacle = machine.machine_.leave_one_out_obstacle
+    if not obstacle and learn_from_inputs(machine, transformers, X):
         return "a step of the pipeline learns from the inputs"
-    return ""
+    return obstacle
 
 
 def leave_one_out_fit(model, X, y):
     """Outputs of the samples (X, y) of a fitted model, each predicted without it; None without a closed form."""
-    machine, transformers = unwrap(model)
-    if not _has_closed_form(machine, transformers, X):
+    if closed_form_obstacle(model, X):
         return None
-    machine = machine.machine_
+    machine = unwrap(model)[0].machine_
     return machine.decode(machine.encode(y) - machine.loo_residuals())
-
-
-def _has_closed_form(machine, transformers, X) -> bool:
-    """Whether leave-one-out predictions of a model fitted to X have a closed form."""
-    if not isinstance(machine, KernelMachine) or not machine.machine_.has_leave_one_out_models:
-        return False
-    return hasattr(machine, "space_") and machine.space_.decodes and not learn_from_inputs(machine, transformers, X)
 
 
 # ---------------------------------------------------------------- the posterior of kernel machines
@@ -271,8 +256,7 @@ def check_has_kernel(estimator):
 def spreads(model, X):
     """Spreads (m,) of the posterior of a fitted model, for ``scores.NoveltyScaled``."""
     machine, inputs = _machine_inputs(model, X)
-    posterior = machine.posterior()
-    return np.sqrt(posterior.noise + posterior.variances(inputs))
+    return machine.posterior().spreads(inputs)
 
 
 def count_extrapolations(model, X, largest):
@@ -334,22 +318,21 @@ class ObjectMachine:
         return OutputScorer(self.predictor.state_).objective()[1](outputs)
 
     def leave_one_out_models(self):
-        """The leave-one-out models in closed form; see ``has_closed_form``."""
+        """The leave-one-out models in closed form; see ``closed_form_obstacle``."""
         return self.predictor.machine_.leave_one_out_models()
 
     def queries_at(self, coordinates):
         """``queries`` from coordinates (..., r) of a model with the squared loss."""
         return 2 * coordinates if self.rules.loss is None else -coordinates
 
-    def has_closed_form(self, X) -> bool:
-        """Whether the objective of all leave-one-out models follows from the model fitted to X.
+    def closed_form_obstacle(self, X) -> str:
+        """Why the objective of all leave-one-out models does not follow from the model fitted to X; "" if it does.
 
         With both an output kernel and an output loss the decoder's weights are not coordinates of that closed form.
         """
-        predictor, transformers = unwrap(self.model, sklearn_searches=True)
-        if not predictor.machine_.has_leave_one_out_models or predictor.space_.rules.has_kernel_and_loss:
-            return False
-        return not learn_from_inputs(predictor, transformers, X)
+        if self.rules.has_kernel_and_loss:
+            return "there is no closed form for an output kernel together with an output loss"
+        return closed_form_obstacle(self.model, X)
 
 
 # ---------------------------------------------------------------- predictors of links

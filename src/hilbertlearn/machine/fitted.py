@@ -11,8 +11,8 @@ from .._utils.validation import warn
 from .distributed import is_dask, map_blocks_lazily
 from .forms import DataForm
 from .inputs import check_inputs
-from .posterior import Posterior
-from .state import LeaveOneOutMachines, RegressorState, State
+from .posterior import InputNovelty
+from .state import LeaveOneOutMachines
 
 
 class FittedMachine:
@@ -55,7 +55,7 @@ class FittedMachine:
         """Number of rows of the factors that ``posterior`` computes on its first use; None where it has no formula."""
         return self.state.posterior_size
 
-    def posterior(self) -> Posterior:
+    def posterior(self) -> InputNovelty:
         """The posterior variance of the kernel, at checked inputs; a ValueError says where there is none."""
         return self.state.posterior()
 
@@ -88,26 +88,27 @@ class FittedMachine:
 
     def loo_residuals(self):
         """Leave-one-out residuals as rows (n, d) in coordinates; see ``loo_residuals`` of the estimator."""
-        if isinstance(self.state, RegressorState):
-            raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
         return self.state.loo_residuals()
 
     @property
-    def has_leave_one_out_models(self) -> bool:
-        """Whether ``leave_one_out_models`` has a formula.
+    def leave_one_out_obstacle(self) -> str:
+        """Why ``leave_one_out_models`` has no formula; "" where it has one.
 
         It has one for the squared loss and a single (kernel, operator) term, if outputs have no gaps that the operator
         mixes.
         """
-        return isinstance(self.state, State) and self.state.has_leave_one_out_models
+        return self.state.leave_one_out_obstacle
+
+    @property
+    def has_leave_one_out_models(self) -> bool:
+        """Whether ``leave_one_out_models`` has a formula."""
+        return not self.leave_one_out_obstacle
 
     def leave_one_out_models(self) -> LeaveOneOutMachines:
         """All models without one training sample each, in closed form; alpha times the sum of weights is held fixed.
 
         They hold factors of the size of the kernel matrix from their first prediction on, which are not stored.
         """
-        if not isinstance(self.state, State):
-            raise ValueError("leave-one-out models are for the kernel machine fitted in memory; set regressor=None")
         return self.state.leave_one_out_models()
 
 

@@ -47,6 +47,15 @@ class FoldedLeaveOneOut:
         """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
         return self.parts[0].data.Y - self.residuals
 
+    @property
+    def spreads(self):
+        """Spread (n,) of the posterior at each sample, by the model without it."""
+        return np.stack([part.spreads for part in self.parts])[self.fold, np.arange(len(self.fold))]
+
+    def spreads_at(self, X):
+        """Spreads (m, n) of the posterior of every model at the checked inputs of one block."""
+        return np.stack([part.spreads_at(X) for part in self.parts], axis=1)[:, self.fold, np.arange(len(self.fold))]
+
     def pairwise_residuals(self, models):
         """Residuals (b, n, d) of every sample under the models without it and without one of the samples `models`."""
         fold, out = self.fold[models], np.empty((len(models), *self.residuals.shape))
@@ -69,18 +78,21 @@ def can_select_by_fold(spec: Spec, samples: Samples) -> bool:
 def leave_one_out_by_fold(spec: Spec, source: MemorySource, fold) -> Iterator[LeaveOneOutMachines]:
     """For each fold the leave-one-out models of all samples, with settings that were selected without the fold.
 
-    Nothing is yielded for a fold whose models have no closed form.
+    Nothing is yielded for a fold whose models have no closed form. Where outputs have gaps, an operator that relates
+    them has none; so if operators are compared, all folds have the one of the model of all samples, the identity.
 
     fold : (n,) numbers from 0 of the folds of the samples in use
     """
     samples = source.read(spec)
     if not can_select_by_fold(spec, samples):
         return
+    if samples.mask is not None:
+        samples = samples.with_operator_setting(samples.recipe.pairs[0][1])
     spec = replace(spec, alpha=resolve_schedule(spec.alpha, len(samples.rows)))
     for k in range(int(fold.max()) + 1):
         selected = _select_without(spec, samples, np.flatnonzero(fold != k))
         result = solve_selection(spec, selected)
-        if result.state.has_leave_one_out_models:
+        if not result.state.leave_one_out_obstacle:
             yield result.state.leave_one_out_models(selected.factors)
 
 

@@ -99,7 +99,20 @@ def is_precomputed(kernel) -> bool:
     return kernels.is_precomputed(kernel.kernel)
 
 
-class Posterior(ABC):
+class InputNovelty(ABC):
+    """How far inputs are from the samples of a fit."""
+
+    @abstractmethod
+    def novelty(self, X):
+        """Novelty (m,) of checked inputs, from 0 to 1."""
+
+    @property
+    @abstractmethod
+    def threshold(self) -> float:
+        """Novelty above which a prediction is an extrapolation."""
+
+
+class Posterior(InputNovelty):
     """The posterior variance v(x) of one fit, and of the fits without one of its samples.
 
     Leave-one-out holds alpha times the sum of weights fixed, as everywhere in the package.
@@ -186,6 +199,21 @@ class Posterior(ABC):
         X = _in_float64(X)
         prior, variance = self._both(X)
         return np.minimum(variance[:, None] + self._influences(X) ** 2 / self.shares, prior[:, None])
+
+    # ---------------------------------------------------------------- spreads of new outputs, up to a common factor
+
+    def spreads(self, X):
+        """Standard deviations (m,) of new outputs at checked inputs."""
+        return np.sqrt(self.noise + self.variances(X))
+
+    @property
+    def loo_spreads(self):
+        """Spread (n,) at each sample by the model without it."""
+        return np.sqrt(self.loo_noises + self.loo_variances)
+
+    def loo_spreads_at(self, X):
+        """Spreads (m, n) at the inputs of one block by the models without each sample."""
+        return np.sqrt(self.loo_noises + self.loo_variances_at(X))
 
     # ---------------------------------------------------------------- novelty
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -29,11 +30,41 @@ from ..selection import SCREENED, SCREENED_WEIGHT, Approximation
 from ..spaces import MeanSmoother, Space
 from ..training import Fit, has_float32_inputs, take_samples
 from .diagnostics import SampleDiagnostics
-from .posterior import Posterior, PosteriorData, is_precomputed
+from .posterior import InputNovelty, Posterior, PosteriorData, is_precomputed
+
+
+class LearntFunction(ABC):
+    """What wrappers ask of every state."""
+
+    @abstractmethod
+    def coordinates(self, X):
+        """Predicted coordinates (m, d) of checked inputs."""
+
+    @property
+    def posterior_size(self) -> int | None:
+        """Number of rows of the factors of the posterior variance; None where it has no formula."""
+        return None
+
+    @abstractmethod
+    def posterior(self) -> InputNovelty:
+        """The posterior variance of the kernel; an error where it has no formula."""
+
+    @property
+    def leave_one_out_obstacle(self) -> str:
+        """Why models without one sample have no formula; "" where they have one."""
+        return "samples are not kept"
+
+    def loo_residuals(self):
+        """Leave-one-out residuals (n, d) in coordinates; an error where they have no formula."""
+        raise ValueError("loo_residuals() is for the kernel machine; set regressor=None")
+
+    def leave_one_out_models(self) -> LeaveOneOutMachines:
+        """All models without one sample each; an error where they have no formula."""
+        raise ValueError("leave-one-out models are for the kernel machine fitted in memory; set regressor=None")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Expansion:
+class Expansion(LearntFunction):
     """A function that is a sum of kernel values with samples."""
 
     kernels: tuple  # InputKernel each, or FeatureKernel
@@ -44,7 +75,6 @@ class Expansion:
     center: np.ndarray
 
     def coordinates(self, X):
-        """Predicted coordinates (m, d) of checked inputs."""
         out = self.expansion(X, dict(enumerate(self.predictors)))
         out += self.center
         return out
@@ -74,10 +104,7 @@ class Expansion:
         """The scalar kernels that inputs are read for."""
         return [kernel.kernel for kernel in self.kernels]
 
-    posterior_size = None  # rows of the factors of the posterior variance; None where it has no formula
-
     def posterior(self) -> Posterior:
-        """The posterior variance of the kernel; an error where it has no formula."""
         if any(map(is_precomputed, self.kernels)):
             raise ValueError(
                 "novelty requires k(x, x) of new inputs, which kernel='precomputed' does not have; give inputs, and a "
@@ -106,6 +133,7 @@ class State(Expansion):
     residual_sizes: Any  # (n,) or (n, d), over their median; public as ``outlier_scores``
     objectives: np.ndarray | None = None
     loo_data: LeaveOneOutData | None = None  # where leave-one-out has a closed form
+    has_gaps: bool = False  # whether some outputs were observed in part
     diagnostics: SampleDiagnostics | None = None  # for ``outlier_report``
     alpha_by_output: Any = None  # (d,), where each output has its own
     screened: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=int))  # with less than half of their weight
@@ -154,6 +182,7 @@ class State(Expansion):
             "residual_sizes": scatter(fit.outlier_scores(), rows, n),
             "objectives": fit.objectives,
             "loo_data": loo_data,
+            "has_gaps": training.mask is not None,
             "diagnostics": SampleDiagnostics.from_fit(fit, LeaveOneOutData.for_diagnostics(fit), loo_data is not None),
             "manifold_error": fit.problem.terms[0].error,
             "feature_map": maps[0] if len(maps) == 1 else maps,
@@ -202,7 +231,7 @@ class State(Expansion):
         return term if (data.weights == 1).all() else term.scaled(np.sqrt(data.weights))
 
     def loo_residuals(self):
-        """Leave-one-out residuals (n, d) in coordinates, NaN for samples that were left out of the fit."""
+        """As in ``LearntFunction``, NaN for samples that were left out of the fit."""
         data = self.loo_data
         if data is None:
             raise ValueError(
@@ -229,17 +258,20 @@ class State(Expansion):
         return super().posterior() if self.posterior_data is None else self.posterior_data.posterior
 
     @property
-    def has_leave_one_out_models(self) -> bool:
-        """Whether all models without one sample have a formula, see ``leave_one_out_models``."""
+    def leave_one_out_obstacle(self) -> str:
         data = self.loo_data
-        if data is None or data.graph_penalty is not None:
-            return False
-        return data.term.loo_formula == "models" and len(data.rows) > 1
+        if not self.loss.quadratic:
+            return f"there is no closed form for the loss {type(self.loss).__name__}"
+        if data is None and self.has_gaps:
+            return "there is no closed form for missing outputs and an operator that relates outputs"
+        if data is None or data.graph_penalty is not None or data.term.loo_formula != "models":
+            return "there is no closed form for these settings"
+        return "" if len(data.rows) > 1 else "there is one sample"
 
     def leave_one_out_models(self, factors: Factors | None = None) -> LeaveOneOutMachines:
         """All models without one sample each, from one factorisation; factors : of the fit, or None to compute them."""
         data = self.loo_data
-        if data is None or not self.has_leave_one_out_models:
+        if data is None or self.leave_one_out_obstacle:
             raise ValueError(
                 "models without one sample have a formula for the squared loss and one (kernel, operator) term without "
                 "a graph, with missing outputs if the operator is diagonal; fit copies of the estimator to folds"
@@ -289,6 +321,15 @@ class LeaveOneOutMachines:
     def loo_predictions(self):
         """Coordinates (n, d) of each sample predicted without it, NaN where it was not observed."""
         return self.data.Y - self.residuals
+
+    @property
+    def spreads(self):
+        """Spread (n,) of the posterior at each sample, by the model without it."""
+        return self.state.posterior().loo_spreads
+
+    def spreads_at(self, X):
+        """Spreads (m, n) of the posterior of every model at the checked inputs of one block."""
+        return self.state.posterior().loo_spreads_at(X)
 
     def pairwise_residuals(self, models):
         """Residuals (b, n, d) of every sample under the models without it and without one of the samples `models`."""
@@ -361,7 +402,7 @@ class LeaveOneOutData:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegressorState:
+class RegressorState(LearntFunction):
     """A regressor of scikit-learn fitted to the coordinates."""
 
     regressor: Any
@@ -381,7 +422,9 @@ class RegressorState:
         out[:, self.observed] = values
         return out
 
-    posterior_size = None
+    @property
+    def leave_one_out_obstacle(self) -> str:
+        return f"{type(self.regressor).__name__} takes the place of the kernel machine"
 
     def posterior(self):
         raise ValueError(

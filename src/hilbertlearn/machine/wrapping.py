@@ -16,7 +16,7 @@ from .steps import fit_part, fitted_copy
 def fit_with_leave_one_out(estimator: KernelMachine, X, y, sample_weight=None) -> LeaveOneOutMachines | None:
     """Fit, and return the leave-one-out models where they have a formula; both share one factorisation."""
     selection = estimator.fit_selection(X, y, sample_weight, keep_factors=True)
-    if not estimator.machine_.has_leave_one_out_models:
+    if estimator.machine_.leave_one_out_obstacle:
         return None
     return estimator.state_.leave_one_out_models(None if selection is None else selection.factors)
 
@@ -28,6 +28,17 @@ def leave_one_out_by_fold(estimator: KernelMachine, X, y, sample_weight, fold) -
     """
     spec = replace(estimator.spec(y), reuse="factors")
     return fold_settings.leave_one_out_by_fold(spec, MemorySource(X, y, sample_weight), fold)
+
+
+def selects_settings(estimator: KernelMachine) -> bool:
+    """Whether a fitted estimator has compared settings on its samples, or computed constants of its loss from them.
+
+    A regressor in place of the kernel machine counts as one that does.
+    """
+    spec = estimator.spec()
+    if spec.regressor is not None or spec.loss.needs_residuals:
+        return True
+    return len(estimator.search_results_["error"]) > 1
 
 
 def fit_with_parts(estimator: KernelMachine, X, y, sample_weight=None) -> Callable | None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..machine.posterior import Posterior
-from ..machine.state import State
+from ..machine.posterior import InputNovelty
+from ..machine.state import LearntFunction, State
 from ..selection import Approximation
 from ..spaces import Space
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SeparateOutputsState:
+class SeparateOutputsState(LearntFunction):
     """Models of single outputs; coordinates are theirs beside each other."""
 
     parts: tuple[State, ...]
@@ -98,13 +98,17 @@ class SeparateOutputsState:
         )
 
     @property
+    def leave_one_out_obstacle(self) -> str:
+        return self.parts[0].leave_one_out_obstacle
+
+    @property
     def posterior_size(self) -> int | None:
         """The largest of all outputs; None where one has no posterior variance."""
         sizes = [part.posterior_size for part in self._observed]
         return None if None in sizes else max(sizes)
 
     def posterior(self):
-        return MeanPosterior([part.posterior() for part in self._observed])
+        return MeanNovelty([part.posterior() for part in self._observed])
 
     @property
     def _observed(self):
@@ -120,10 +124,10 @@ class SeparateOutputsState:
     manifold_error = 0.0
 
 
-class MeanPosterior:
+class MeanNovelty(InputNovelty):
     """Novelty as the mean over outputs with kernels of their own."""
 
-    def __init__(self, parts: list[Posterior]):
+    def __init__(self, parts: list[InputNovelty]):
         self.parts = parts
 
     def novelty(self, X):
