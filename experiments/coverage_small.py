@@ -2,7 +2,8 @@
 
 ``ConformalPredictor()`` around vectors of one and of three outputs, curves and rankings, at 20 to 300 samples, with six
 kinds of noise; one fit for all levels. "Selected once" has the settings that the model of all samples has selected, as
-numbers. "Best" has the kernel's rate and alpha with the smallest error on new data, which nobody knows.
+numbers; ``--once 0`` leaves it out. "Best" has the kernel's rate and alpha with the smallest error on new data, which
+nobody knows.
 
 A second part has 4 to 30 groups of 20 samples with a common offset, queries from new groups, also under a known shift
 of the inputs; kernel and alpha given.
@@ -21,7 +22,7 @@ from hilbertlearn import ConformalPredictor, FunctionalRegressor, OperatorKernel
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 KINDS = ("normal", "unequal", "heavy tails", "skewed", "rounded", "outliers")
-SIZES = (20, 30, 50, 100)
+SIZES = (20, 30, 50, 100, 300)
 QUERIES = 100
 PILOTS, NEW = 10, 300  # draws, and queries of each, that find the best settings
 RATES, ALPHAS = 2.0 ** np.arange(-8, 3, 2), 10.0 ** np.arange(-7, 0.1, 0.5)
@@ -131,19 +132,19 @@ def evaluate(name, model, new, true):
     return np.array(found)
 
 
-def one_draw(name, kind, n, best, seed):
-    """Coverage and width (3, levels, 2): default, settings selected once, best settings."""
+def one_draw(name, kind, n, best, seed, with_once=True):
+    """Coverage and width (3, levels, 2): default, settings selected once or NaN, best settings."""
     rng = np.random.default_rng(seed)
     (X, y), (new, true) = OUTPUTS[name](n, kind, rng), OUTPUTS[name](QUERIES, kind, rng)
     default = ConformalPredictor(estimator(name), level=LEVELS[0]).fit(X, y)
-    fitted = default.estimator_
-    once = {"alpha": fitted.alpha_}
-    if isinstance(fitted.kernel_, str):
-        once["gamma"] = fitted.gamma_
-    models = [default]
-    for given in (estimator(name, fitted.kernel_, **once), estimator(name, "rbf", **best)):
-        models.append(ConformalPredictor(given, "jackknife+", level=LEVELS[0]).fit(X, y))
-    return np.array([evaluate(name, model, new, true) for model in models])
+    models = [default, ConformalPredictor(estimator(name, "rbf", **best), "jackknife+", level=LEVELS[0]).fit(X, y)]
+    if with_once:
+        fitted = default.estimator_
+        once = {"alpha": fitted.alpha_} | ({"gamma": fitted.gamma_} if isinstance(fitted.kernel_, str) else {})
+        given = estimator(name, fitted.kernel_, **once)
+        models.insert(1, ConformalPredictor(given, "jackknife+", level=LEVELS[0]).fit(X, y))
+    found = [evaluate(name, model, new, true) for model in models]
+    return np.array(found if with_once else [found[0], np.full_like(found[0], np.nan), found[1]])
 
 
 def grouped(n_groups, is_shifted, seed):
@@ -188,7 +189,7 @@ def quick(folder):
 
 
 def main():
-    args = arguments(__doc__, repetitions=200, group_draws=100, outputs="", kinds="", sizes="")
+    args = arguments(__doc__, repetitions=200, group_draws=100, once=1, outputs="", kinds="", sizes="")
     repetitions = 2 if args.quick else args.repetitions
     names = args.outputs.split(",") if args.outputs else list(OUTPUTS)
     kinds = args.kinds.split(",") if args.kinds else KINDS
@@ -201,7 +202,7 @@ def main():
                     warnings.simplefilter("ignore")  # of rates at the end of the grid, in samples that are few
                     best = best_settings(name, kind, n)
                     seeds = progress(range(repetitions), f"{name}, {kind}, {n} samples")
-                    found = np.array([one_draw(name, kind, n, best, seed) for seed in seeds])
+                    found = np.array([one_draw(name, kind, n, best, seed, bool(args.once)) for seed in seeds])
                 means = found.mean(axis=0)
                 error = found[:, 0, :, 0].std(axis=0) / np.sqrt(len(found))
                 for k, level in enumerate(LEVELS):

@@ -15,7 +15,7 @@ def loo_residuals_by_refits(K, Y, alpha, center=True):
 
 
 def log_loss_of_residuals(residuals, Y):
-    """Logarithm of the mean square, relative to the variance; of several outputs, of the mean relative root mean square.
+    """Logarithm of the mean square relative to the variance; of several outputs, of the mean relative root mean square.
 
     Squares are limited, and count as often as outputs differ: 1 / mean squared entry of the correlation matrix.
     """

@@ -116,7 +116,7 @@ def test_constant_columns_of_sparse_rows_have_no_effect(X):
     "kernel",
     [
         kernels.Matern(1.5),
-        linear_kernel,
+        pytest.param(linear_kernel, id="callable"),
         "precomputed",
         "tanimoto",
         kernels.KernelSearch(["rbf", kernels.Matern()]),

@@ -74,8 +74,8 @@ def log_weight_by_hand(K, Y, alphas, rate):
 
 
 def log_prior(rate):
-    """Logarithm of the prior weight of a rate, up to a constant: one less for each factor of 4 above 1/64."""
-    return -np.maximum(0, np.log(64 * rate) / np.log(4))
+    """Logarithm of the prior weight of a rate, up to a constant: half a unit less for each factor of 4 above 1/64."""
+    return -0.5 * np.maximum(0, np.log(64 * rate) / np.log(4))
 
 
 def noisy_samples():

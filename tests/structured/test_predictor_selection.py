@@ -127,7 +127,7 @@ def test_automatic_alpha_is_the_weighted_mean_of_its_grid():
         model = predictor(output_loss=loss, alpha="auto").fit(X, y)
         path = RegularizationPathCV(predictor(output_loss=loss)).fit(X, y)
         least = 1.0 if loss == "zero_one" else np.ptp(y)  # the largest loss
-        expected = mean_alpha_by_hand(path.alphas_[::2], np.log(path.errors_[::2] + least / len(X)), len(X))
+        expected = mean_alpha_by_hand(path.alphas_[::2], 2 * np.log(path.errors_[::2] + least / len(X)), len(X))
         assert model.alpha_ == pytest.approx(expected, rel=1e-6)
         again = predictor(output_loss=loss, alpha=model.alpha_).fit(X, y)
         assert_allclose(again.predict(NEW), model.predict(NEW), atol=1e-6)

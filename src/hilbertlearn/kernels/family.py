@@ -66,7 +66,7 @@ class KernelSearch(BaseEstimator):
     >>> step = (X[:, 0] > 0.5).astype(float)
     >>> model = OperatorKernelRegressor(kernel=kernels.KernelSearch(["rbf", "matern12"])).fit(X, step)
     >>> model.kernel_
-    average of 97% matern12, 3% rbf
+    average of 3 matern12 kernels
     """
 
     def __init__(self, kernels=_ROWS):

@@ -118,8 +118,10 @@ class RobustCriterion(Criterion):
         squared = Criterion().evaluator(data)
 
         def evaluate(residuals):
-            estimate, other = robust(residuals), squared(residuals).log_loss
-            return estimate._replace(log_loss=self.share * estimate.log_loss + (1 - self.share) * other)
+            error, standard_error, log_loss = robust(residuals)
+            return ErrorEstimate(
+                error, standard_error, self.share * log_loss + (1 - self.share) * squared(residuals).log_loss
+            )
 
         return evaluate
 

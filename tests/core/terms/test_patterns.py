@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers.averages import mean_alpha_by_hand
+from helpers.averages import limited_by_hand, mean_alpha_by_hand
 from helpers.machines import prepare
 from helpers.refusals import assert_refused
 from numpy.testing import assert_allclose, assert_array_equal
@@ -222,11 +222,13 @@ def test_automatic_alpha_is_the_weighted_mean_of_refits():
     relative = [np.mean(np.sqrt(np.nanmean(r**2, axis=0)) / spread) for r in refits[::2]]
     assert_allclose(np.sort(model.search_results_["alpha"]), path.alphas_[::2])
     assert_allclose(model.search_results_["error"], relative, rtol=1e-6)
+    limited = [limited_by_hand(np.square(r / spread), N - 1) for r in refits[::2]]
+    limited = [np.mean(np.sqrt(np.nanmean(squares, axis=0))) for squares in limited]
     filled = np.nan_to_num(GAPS - np.nanmean(GAPS, axis=0))[labelled]
     filled = filled[:, filled.any(axis=0)]
     products = filled.T @ filled
     number = 1 / np.mean(products**2 / np.outer(np.diag(products), np.diag(products)))
-    expected = mean_alpha_by_hand(path.alphas_[::2], 2 * number * np.log(relative), N - 1)
+    expected = mean_alpha_by_hand(path.alphas_[::2], 2 * number * np.log(limited), N - 1)
     assert model.alpha_ == pytest.approx(expected, rel=1e-6)
     assert path.n_splits_ == labelled.sum()
 
