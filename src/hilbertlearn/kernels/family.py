@@ -65,8 +65,8 @@ class KernelSearch(BaseEstimator):
     >>> X = np.linspace(0, 1, 40)[:, None]
     >>> step = (X[:, 0] > 0.5).astype(float)
     >>> model = OperatorKernelRegressor(kernel=kernels.KernelSearch(["rbf", "matern12"])).fit(X, step)
-    >>> model.kernel_
-    average of 3 matern12 kernels
+    >>> model.kernel_.main_part.kernel
+    'matern12'
     """
 
     def __init__(self, kernels=_ROWS):
