@@ -52,6 +52,8 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         identity. Learnt metrics have trace p, as the identity has, so that gamma keeps its meaning. Their diagonal is
         the importance of the inputs: the mean squared derivative with respect to each input, relative to the average
         over the inputs. Their leading eigenvectors are the relevant directions.
+    scaling : InputScaling, default=None
+        Scaling of the inputs before the metric is applied, which ``kernel="auto"`` selects; None for inputs as given.
 
     References
     ----------
@@ -71,15 +73,15 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
 
     positive_definite = True
 
-    def __init__(self, base="rbf", n_rounds=5, diagonal=False, gamma="auto", metric=None):
+    def __init__(self, base="rbf", n_rounds=5, diagonal=False, gamma="auto", metric=None, scaling=None):
         self.base, self.n_rounds, self.diagonal = base, n_rounds, diagonal
-        self.gamma, self.metric = gamma, metric
+        self.gamma, self.metric, self.scaling = gamma, metric, scaling
 
     def __repr__(self, N_CHAR_MAX=700):
         """Representation without the entries of the matrix."""
         if not hasattr(self.metric, "shape"):
             return super().__repr__(N_CHAR_MAX)
-        without_metric = super(MetricKernel, clone(self).set_params(metric=None)).__repr__(N_CHAR_MAX)
+        without_metric = super(MetricKernel, clone(self).set_params(metric=None, scaling=None)).__repr__(N_CHAR_MAX)
         settings = without_metric[len("MetricKernel(") : -1]
         metric = f"metric=<array {' x '.join(map(str, self.metric.shape))}>"
         return f"MetricKernel({', '.join(filter(None, [settings, metric]))})"
@@ -109,15 +111,15 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
         Returns
         -------
         rows : array or sparse matrix of shape (n, p)
-            ``X @ root`` with ``metric = root root'``.
+            ``X @ root`` with ``metric = root root'``, X scaled first if there is a scaling.
         """
-        x = _rows(X, "X")
+        x = self._scaled_rows(X, "X")
         root = self._root(x.shape[1], "X")
         return _apply_root(x, root)
 
     def __call__(self, X, Z):
         self._validate_resolved()
-        x, z = _rows(X, "X"), None if Z is X else _rows(Z, "Z")
+        x, z = self._scaled_rows(X, "X"), None if Z is X else self._scaled_rows(Z, "Z")
         root = self._root(x.shape[1], "X")
         if z is not None:
             _check_columns(z.shape[1], x.shape[1], "Z", "X")
@@ -144,14 +146,14 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
             Derivatives with respect to each input.
         """
         self._validate_resolved()
-        x, Z = _dense(_rows(x, "x")), _dense(_rows(Z, "Z"))
+        x, Z = _dense(self._scaled_rows(x, "x")), _dense(self._scaled_rows(Z, "Z"))
         C = _coefficients(C, len(Z))
         root = self._root(Z.shape[1], "Z")
         _check_columns(x.shape[1], Z.shape[1], "x", "Z")
         out = np.empty((*x.shape, C.shape[1]))
         for points, outputs, values in self._gradient_blocks(x, Z, C, root):
             out[points, :, outputs] = np.swapaxes(_apply_root(values, root), 1, 2)
-        return out
+        return out if self.scaling is None else out * self.scaling.factors[:, None]
 
     def relearn(self, X, C, sample_weight=None, gamma="auto"):
         """Return the kernel whose metric is the average outer product of gradients of ``f(x) = sum_j k(x, x_j) c_j``.
@@ -176,7 +178,7 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
             The same settings, with the new metric and gamma.
         """
         self._validate_resolved()
-        x = _dense(_rows(X, "X"))
+        x = _dense(self._scaled_rows(X, "X"))
         n, p = x.shape
         C, weights = _coefficients(C, n), _weights(sample_weight, n)
         root = self._root(p, "X")
@@ -213,6 +215,23 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
             metrics = [metric, psd_root(metric), diagonal, np.sqrt(diagonal)]
         traces = [np.sum(M if self.diagonal else np.diag(M)) for M in metrics]
         return [clone(kernel).set_params(metric=M * (len(M) / trace)) for M, trace in zip(metrics, traces, strict=True)]
+
+    def without_bounds(self):
+        """The same kernel for inputs however far from the training samples, see ``InputScaling``."""
+        return self if self.scaling is None else clone(self).set_params(scaling=self.scaling.without_bounds())
+
+    @property
+    def scaled_share(self) -> float:
+        """1 for scaled inputs, else 0."""
+        return float(self.scaling is not None and not self.scaling.keeps_units)
+
+    def _scaled_rows(self, X, name):
+        """Rows of numbers (n, p), scaled if there is a scaling; sparse ones stay sparse."""
+        rows = _rows(X, name)
+        if self.scaling is None:
+            return rows
+        _check_columns(rows.shape[1], len(self.scaling.factors), name, "scaling")
+        return self.scaling(rows)
 
     def _validate_resolved(self):
         """Raise an error if a setting is out of range, or gamma is not a number yet."""

@@ -127,6 +127,7 @@ class Spec:
             operator_candidates=self.operators if is_selected else (),
             features=self.feature_map,
             takes_average=getattr(self.feature_map, "takes_average", True),
+            learns_metric=isinstance(self.kernel, str) and self.kernel == "auto" and is_selected and not self.manifold,
         )
 
     def candidate_kernels(self, X) -> list:

@@ -20,6 +20,7 @@ STAGES = [
     stages.average_evaluated_kernels,
     stages.search_operator,
     stages.learn_kernel,
+    stages.search_metric,
     stages.build_training,
     stages.refine_alpha,
     stages.resolve_constants,

@@ -31,7 +31,9 @@ from .kernel_search import (
     search_operators,
 )
 from .learnt_kernel import n_rounds, relearn
+from .error_curve import error_curve
 from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
+from .metric_search import learn_metric, number_to_learn_from
 from .outlier_screening import replace_outlying_points, screening_weights, vertex_alpha
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
@@ -305,6 +307,49 @@ def learn_kernel(draft: Draft) -> Draft:
         draft.surrogate, draft.result, draft.criterion, draft.search_alpha, draft.request.options, draft.weights
     )
     return replace(draft, result=result, samples=draft.samples.with_kernel_candidates([result.setting]))
+
+
+def search_metric(draft: Draft) -> Draft:
+    """Learn a metric of the inputs, where the kernel is selected automatically and errors fall.
+
+    It is learnt from more samples than kernels are compared on. The penalty is the one that samples outside of the fits
+    select: leave-one-out errors of samples that the metric was learnt from are too small.
+    """
+    if draft.result is None or not draft.samples.recipe.learns_metric:
+        return draft
+    samples, weights = draft.surrogate, draft.weights
+    if weights is None:
+        samples = _surrogate_to_learn_from(draft)
+    result, options = draft.result, draft.request.options
+    is_auto = draft.is_auto
+    penalty = result.curve.penalty if is_auto else float(draft.search_alpha) * float(samples.weights.sum())
+    learnt = learn_metric(
+        samples, result.kernels, penalty, draft.criterion, options, is_auto=is_auto, weights=weights
+    )
+    if learnt is None:
+        return draft
+    setting, learnt_kernels = learnt.kernel.kernel, (learnt.kernel,)
+    training = build(draft.surrogate.with_kernel(setting), learnt_kernels)
+    total = float(training.weights.sum())
+    curve = error_curve(training, draft.criterion, [learnt.penalty / total], draft.weights)
+    result = replace(
+        result, setting=setting, kernels=learnt_kernels, curve=curve, trials=result.trials + curve.trials()
+    )
+    return replace(draft, result=result, samples=draft.samples.with_kernel_candidates([setting]))
+
+
+def _surrogate_to_learn_from(draft: Draft) -> Samples:
+    """The samples that a metric is learnt from: more than the surrogate, with the same operator."""
+    assert draft.search_samples is not None
+    merged = draft.search_samples.merged
+    if draft.request.samples.recipe.features is not None:
+        merged = draft.request.samples.with_features(None).to_float64()
+    pairs = draft.samples.recipe.pairs
+    merged = replace(merged, recipe=replace(merged.recipe, pairs=pairs, operator_candidates=()))
+    number = number_to_learn_from(merged)
+    if number <= len(draft.surrogate.rows):
+        return draft.surrogate
+    return make_surrogate(merged.subsample(draw_subsample(merged, number)))
 
 
 def build_training(draft: Draft) -> Draft:

@@ -42,6 +42,7 @@ class Recipe:
     scale_inputs: Any = False  # whether columns of inputs are divided by their standard deviations; "auto" to select it
     features: Any = None  # setting of the feature map: None for Gram matrices, "auto", or an object
     takes_average: bool = True  # whether the feature map can be of an average of kernels
+    learns_metric: bool = False  # whether a metric of the inputs is learnt where errors fall
     precision: str = "float64"  # of the fit, see ``precision.py``
 
 

@@ -1,0 +1,243 @@
+"""Search of a metric of the inputs that is learnt in rounds (recursive feature machines, see ``MetricKernel``).
+
+A round fits a model, takes its gradients as the metric, and is kept if errors of samples outside the fit fall. The
+first round is tried on few samples, so that data without a structure that a metric can use pay little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import _safe_indexing
+
+from .. import kernels
+from ..kernels import InputKernel, MetricKernel
+from ..losses import Squared
+from ..training import Fit, Options, Samples, build, fit
+from .criterion import Criterion
+from .draws import draw_subsample, shuffled_folds
+
+# The profile of the learnt kernel for the shape that was selected with the given inputs.
+_PROFILES = ("rbf", "matern12", "matern32")
+_BASES = dict(zip(_PROFILES, _PROFILES, strict=True)) | {"laplacian": "matern12"}
+_FEWEST = 200  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
+_SCREENED = 800  # samples of the first round, which decides whether there are more
+_LEARNT_FROM = 6000  # samples that the metric is learnt from at most: a Cholesky factor takes about a second
+_WITH_OPERATOR = 1500  # the same where a fit needs an eigendecomposition
+_ONE_SPLIT = 1000  # samples beyond which errors are those of a fifth of them, up to this number of folds
+_MOST_INPUTS = 300  # inputs up to which directions are learnt; of more their weights alone
+_GAIN, _LATER_GAIN = 0.02, 0.005  # relative gain in error that the first round, and a later one, must have
+_ROUNDS = 6
+_MEDIAN_ROWS = 300  # samples that the median distance is computed from
+_NEAR = 1.02  # ratio of errors up to which both forms of a metric, directions and weights, are evaluated again
+_STEPS = (0.1, 10.0)  # factors of the penalty that are tried in each round
+_TIE = 1e-3  # relative gain in error that another penalty must have
+
+
+@dataclass(frozen=True)
+class LearntMetric:
+    """A kernel whose metric was learnt, with the penalty that its errors select."""
+
+    kernel: InputKernel
+    penalty: float  # alpha times the sum of weights
+    error: float
+    n_rounds: int
+
+
+def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
+    """Whether the metric of a model with these kernels can be learnt: a stationary kernel of rows of numbers."""
+    if len(resolved) != 1 or scipy.sparse.issparse(X) or getattr(X, "ndim", 0) != 2 or X.shape[1] < 2:
+        return False
+    shape = _main_part(resolved[0]).kernel
+    return isinstance(shape, str) and shape in _BASES
+
+
+def number_to_learn_from(samples: Samples) -> int:
+    """The number of samples that a metric is learnt from."""
+    most = _LEARNT_FROM if samples.recipe.pairs[0][1] is None else _WITH_OPERATOR
+    return min(len(samples.rows), most)
+
+
+def learn_metric(
+    samples: Samples,
+    resolved: tuple[InputKernel, ...],
+    penalty,
+    criterion: Criterion,
+    options: Options,
+    *,
+    is_auto=True,
+    weights=None,
+) -> LearntMetric | None:
+    """The kernel with the learnt metric; None where errors do not fall by 2 %.
+
+    resolved : the kernels selected before
+    penalty : alpha times the sum of weights that was selected with them
+    is_auto : whether the penalty may change
+    weights : (n,) factors of the sample weights, of a robust fit, or None
+    """
+    n = len(samples.rows)
+    if n < _FEWEST or not is_learnable(resolved, samples.X):
+        return None
+    settings = (resolved[0], penalty, criterion, options.quick(), is_auto)
+    if n > _ONE_SPLIT:
+        rows = draw_subsample(samples, _SCREENED)
+        if _learn(samples.subsample(rows), None if weights is None else weights[rows], *settings, 1) is None:
+            return None
+    return _learn(samples, weights, *settings, _ROUNDS)
+
+
+def _learn(
+    samples: Samples, weights, kernel: InputKernel, penalty, criterion, options, is_auto, n_rounds
+) -> LearntMetric | None:
+    """The kernel after as many rounds as lower the error."""
+    rounds = _Rounds.start(samples, weights, criterion, options)
+    if rounds is None:
+        return None
+    main = _main_part(kernel)
+    family = _Family.from_kernel(main, samples)
+    best = rounds.evaluate([family.start(samples)] * len(rounds.parts), penalty)
+    before = best
+    if main is not kernel or main.kernel not in _PROFILES:
+        before = rounds.evaluate([kernel] * len(rounds.tests), penalty)
+    number, forms = 0, None
+    while number < n_rounds:
+        variants = [family.variants(fitted) for fitted in best.fits]
+        forms = range(len(variants[0])) if forms is None else forms
+        trials = {j: rounds.evaluate([of_part[j] for of_part in variants[:-1]], best.penalty) for j in forms}
+        j = min(trials, key=lambda form: trials[form].error)
+        forms = [form for form in trials if trials[form].error < _NEAR * trials[j].error]
+        new = rounds.move_penalty(trials[j]) if is_auto else trials[j]
+        if not rounds.is_better(new, before, _LATER_GAIN if number else _GAIN):
+            break
+        best, number = rounds.with_all(new, variants[-1][j]), number + 1
+        before = best
+    if not number:
+        return None
+    return LearntMetric(best.fits[-1].training.kernels[0], best.penalty, best.error, number)
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """Fits of the parts at a penalty, and the error of the samples outside of them."""
+
+    fits: list[Fit]
+    penalty: float
+    residuals: np.ndarray  # (m, d)
+    error: float
+
+
+@dataclass(frozen=True)
+class _Rounds:
+    """Parts of the samples, the last one all of them, and the tests of the others."""
+
+    samples: Samples
+    options: Options
+    parts: list[Samples]
+    tests: list[np.ndarray]  # positions of the samples outside of each part but the last
+    evaluated: Samples  # those of all tests
+    criterion: Criterion
+
+    @classmethod
+    def start(cls, samples: Samples, weights, criterion: Criterion, options: Options) -> _Rounds | None:
+        """The folds of the samples, or a single split of many; None where outputs have too many coordinates."""
+        n, folds = len(samples.rows), shuffled_folds(samples)
+        splits = folds if n <= _ONE_SPLIT else folds[:1]
+        if samples.encoded.coordinates.shape[1] > min(len(train) for train, _ in splits):
+            return None  # each part would have other coordinates
+        fitted = samples if weights is None else replace(samples, weights=samples.weights * weights)
+        tests = [test for _, test in splits]
+        positions = np.sort(np.concatenate(tests))
+        evaluated = samples if len(positions) == n else samples.subsample(positions)
+        parts = [*(fitted.subsample(train) for train, _ in splits), fitted]
+        return cls(samples, options, parts, tests, evaluated, criterion)
+
+    def evaluate(self, resolved: list[InputKernel], penalty) -> _Evaluation:
+        """Fit the parts with these kernels, and all samples where a kernel is given for them."""
+        fits = [self._fit(part, kernel, penalty) for part, kernel in zip(self.parts, resolved, strict=False)]
+        return self._evaluation(fits, penalty)
+
+    def is_better(self, new: _Evaluation, old: _Evaluation, gain) -> bool:
+        """Whether the error falls by this share, and limited squared residuals by more than their standard error."""
+        if not new.error < (1 - gain) * old.error:
+            return False
+        Y = self.evaluated.Y
+        scale = np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2, axis=0)
+        squares = (np.log1p(one.residuals**2 / np.where(scale > 0, scale, 1.0)) for one in (old, new))
+        fall = np.nansum(np.subtract(*squares), axis=1)
+        return float(fall.mean()) > float(fall.std()) / np.sqrt(len(fall))
+
+    def move_penalty(self, trial: _Evaluation) -> _Evaluation:
+        """The evaluation at the penalty of the smallest error, in steps of a decade."""
+        best = trial
+        for factor in _STEPS:
+            while True:
+                penalty = best.penalty * factor
+                moved = self._evaluation([self._refit(fitted, penalty) for fitted in trial.fits], penalty)
+                if not moved.error < (1 - _TIE) * best.error:
+                    break
+                best = moved
+            if best is not trial:
+                break
+        return best
+
+    def with_all(self, evaluation: _Evaluation, kernel: InputKernel) -> _Evaluation:
+        """The evaluation with the fit of all samples."""
+        fitted = self._fit(self.parts[-1], kernel, evaluation.penalty)
+        return replace(evaluation, fits=[*evaluation.fits, fitted])
+
+    def _fit(self, part: Samples, kernel: InputKernel, penalty) -> Fit:
+        training = build(part.with_kernel(kernel.kernel), (kernel,))
+        return fit(training, Squared(), penalty / float(training.weights.sum()), self.options)
+
+    def _refit(self, fitted: Fit, penalty) -> Fit:
+        training = fitted.training
+        return fit(training, Squared(), penalty / float(training.weights.sum()), self.options)
+
+    def _evaluation(self, fits: list[Fit], penalty) -> _Evaluation:
+        residuals = np.full(self.samples.Y.shape, np.nan)
+        for fitted, test in zip(fits, self.tests, strict=False):
+            inputs = _safe_indexing(self.samples.X, self.samples.labelled_indices[test])
+            values = [kernel(inputs, fitted.training.X) for kernel in fitted.training.kernels]
+            residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
+        residuals = residuals[np.sort(np.concatenate(self.tests))]
+        return _Evaluation(fits, penalty, residuals, self.criterion.evaluate(self.evaluated, residuals).error)
+
+
+def _main_part(kernel: InputKernel) -> InputKernel:
+    """The kernel, or the part of an average with the largest share."""
+    return getattr(kernel.kernel, "main_part", kernel)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Kernels with a metric, whose shape, rate and scaling are those of a selected kernel."""
+
+    base: str
+    rate: float  # relative to the median rule
+    scaling: Any
+
+    @classmethod
+    def from_kernel(cls, kernel: InputKernel, samples: Samples) -> _Family:
+        median = kernels.resolve_gamma(kernel.kernel, "median", kernel.scale(samples.X), samples.input_weights)
+        return cls(_BASES[kernel.kernel], kernel.gamma / median, kernel.scaling)
+
+    def start(self, samples: Samples) -> InputKernel:
+        """The kernel without a metric."""
+        diagonal = samples.X.shape[1] > _MOST_INPUTS
+        kernel = MetricKernel(self.base, n_rounds=0, diagonal=diagonal, scaling=self.scaling)
+        return self._resolve(kernel, samples)
+
+    def variants(self, fitted: Fit) -> list[InputKernel]:
+        """Kernels whose metric comes from the gradients of a fit, directions first, then weights of inputs."""
+        training = fitted.training
+        (predictor,) = fitted.predictors(fitted.coefficients)
+        kernel = training.kernels[0].kernel
+        variants = kernel.variants(training.X, predictor.coef, training.input_weights)
+        return [self._resolve(variant, training) for variant in variants]
+
+    def _resolve(self, kernel: MetricKernel, samples: Samples) -> InputKernel:
+        rows = draw_subsample(samples, _MEDIAN_ROWS)  # the median of fewer distances varies by some per cent
+        return InputKernel(kernel.resolve(samples.X[rows], samples.input_weights[rows]).with_rate(self.rate))
