@@ -93,7 +93,7 @@ def test_given_constants_of_a_loss_are_in_the_units_of_the_outputs(loss, n_outpu
     Y = np.sin(X @ rng.normal(size=(3, n_outputs))) * np.where(np.arange(n_outputs) % 2, 38.0, 0.7)
     Y += 0.1 * Y.std(axis=0) * rng.normal(size=Y.shape)
     model, plain, scaled = (
-        OperatorKernelRegressor("rbf", loss=loss, **settings).fit(X, Y)
+        OperatorKernelRegressor(loss=loss, **settings).fit(X, Y)
         for settings in ({}, {"operator": None}, {"scale": True})
     )
     assert_array_equal(model.scale_, 1.0)
