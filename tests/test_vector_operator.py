@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
-from hilbertlearn import OperatorKernelRegressor
+from hilbertlearn import OperatorKernelRegressor, losses
 
 
 def related(seed=0, n=150, share=0.7):
@@ -82,3 +83,31 @@ def test_rows_and_columns_that_do_not_count_do_not_matter():
     assert twice.operator_ is None
     unobserved = np.column_stack([Y[:60, :1], np.full(60, np.nan)])
     assert OperatorKernelRegressor().fit(X[:60], unobserved).operator_ is None
+
+
+@pytest.mark.parametrize("loss", [losses.Huber(kappa=5.0), losses.EpsilonInsensitive(epsilon=5.0), "norm"])
+@pytest.mark.parametrize("n_outputs", [2, 31])
+def test_given_constants_of_a_loss_are_in_the_units_of_the_outputs(loss, n_outputs):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y = np.sin(X @ rng.normal(size=(3, n_outputs))) * np.where(np.arange(n_outputs) % 2, 38.0, 0.7)
+    Y += 0.1 * Y.std(axis=0) * rng.normal(size=Y.shape)
+    model, plain, scaled = (
+        OperatorKernelRegressor(loss=loss, **settings).fit(X, Y)
+        for settings in ({}, {"operator": None}, {"scale": True})
+    )
+    assert_array_equal(model.scale_, 1.0)
+    assert_array_equal(model.support_, plain.support_)
+    assert_array_equal(model.saturated_, plain.saturated_)
+    assert_allclose(model.predict(X), plain.predict(X))
+    assert scaled.scale_.max() > 10 * scaled.scale_.min()
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_operators_are_compared_for_given_constants_in_given_units(scale):
+    X, Y, _, _ = related(share=0.0)
+    huber, squared = (
+        OperatorKernelRegressor(loss=loss, scale=scale).fit(X, Y) for loss in (losses.Huber(1e6), "squared")
+    )
+    assert squared.operator_ is not None and huber.operator_ is not None
+    assert_allclose(huber.predict(X), squared.predict(X), atol=0.02)  # the scales of Huber are robust ones

@@ -52,7 +52,8 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         Positive semi-definite output operator M. None is the identity; ``operators.LearnedOperator()`` is learnt with
         the function. "auto" is the identity, or the covariance of the outputs where its cross-validated error is
         smaller by 3 %. They are compared where kernel, gamma and alpha are selected too, for 2 to 30 outputs, at most a
-        quarter of the number of samples.
+        quarter of the number of samples. For losses in the units of the outputs, which have given constants or none
+        (other than the squared loss), they are compared if ``scale`` is True or False.
     output_metric : array of shape (d, d) or object of ``hilbertlearn.operators``, default=None
         Inner product in which the loss measures residuals. None is the Euclidean one.
     loss : str or object of ``hilbertlearn.losses``, default="squared"
@@ -78,11 +79,11 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         operator, the model of the squared loss does not depend on it.
     scale_inputs : bool or "auto", default="auto"
         Whether columns of X are divided by their standard deviations. Dense X is then clipped to one range beyond the
-        training range on either side, and constant columns take no part. This is for kernels given by name; True is an
-        error for kernel objects and callables. "auto" is False where the rate of the kernel is not selected, for sparse
-        X, and with a graph. Elsewhere it is True if the standard deviations differ by a factor of at most 1.5;
-        otherwise leave-one-out errors compare scaled X, which is preferred if they are equal, with X as given, and the
-        model of few samples is an average over both.
+        training range on either side, and constant columns take no part, except in ``novelty``. This is for kernels
+        given by name; True is an error for kernel objects and callables. "auto" is False where the rate of the kernel
+        is not selected, for sparse X, and with a graph. Elsewhere it is True if the standard deviations differ by a
+        factor of at most 1.5; otherwise leave-one-out errors compare scaled X, which is preferred if they are equal,
+        with X as given, and the model of few samples is an average over both.
     graph : array of shape (n, n), networkx graph, ``kernels.Affinity`` or object with ``penalty(K)``, default=None
         Similarities of all samples, for ``manifold > 0``. None is the graph of 10 nearest neighbours. ``penalty(K)``
         returns the positive semi-definite penalty matrix (n, n) for a Gram matrix K.
@@ -227,7 +228,10 @@ class OperatorKernelRegressor(MultiOutputMixin, RegressorMixin, BatchMachine):
         settings = (self.operator, self.kernel, self.gamma, self.alpha)
         is_auto = all(isinstance(setting, str) and setting == "auto" for setting in settings)
         is_plain = self.output_metric is None and not self.alpha_per_output and not self.manifold
-        return is_auto and is_plain and not as_loss(self.loss).on_margins
+        loss = as_loss(self.loss)
+        # the covariance needs scaled outputs, but constants that are given, and norms, are in the units of the outputs
+        can_scale = loss.quadratic or loss.needs_residuals or self.scale != "auto"
+        return is_auto and is_plain and can_scale and not loss.on_margins
 
     def read_outputs(self, y):
         return read_vectors(y)

@@ -46,12 +46,45 @@ def test_constant_columns_have_no_effect(X):
     assert_array_equal(scaling(other), scaling(X))
 
 
+@pytest.mark.parametrize("shared", [1.0, 50.0])
+def test_a_column_enters_continuously(X, shared):
+    """Its factor, the ratio of units and the fit go to those without the column, up to rounding."""
+    X = X / X.std(axis=0) * [shared, 1.0, 1.0, 1.0]
+    changes = np.logspace(-14, -5, 60)
+    rows = [np.hstack([X, np.where(np.arange(30) == 3, 1.0 + change, 1.0)[:, None]]) for change in changes]
+    scalings = list(map(InputScaling.from_samples, rows))
+    sizes = np.array([scaling.factors[4] * table[:, 4].std() for scaling, table in zip(scalings, rows, strict=True)])
+    assert sizes[0] == 0 and sizes[-1] == pytest.approx(1.0) and (np.diff(sizes) > -1e-12).all()
+    assert np.diff(sizes).max() < 0.4  # steps are a factor of 1.4
+    ratios = np.array([scaling.unit_ratio for scaling in scalings])
+    assert ratios[0] == pytest.approx(shared) and ratios[-1] == pytest.approx(1 / rows[-1][:, 4].std() * shared)
+    assert ratios[changes < 1e-11] == pytest.approx(shared, rel=0.1)
+    y = np.sin(X[:, 1])
+    expected = OperatorKernelRegressor("rbf").fit(rows[0], y).predict(rows[0])
+    assert_allclose(OperatorKernelRegressor("rbf").fit(rows[26], y).predict(rows[0]), expected, atol=1e-3)
+
+
 def test_columns_of_one_unit_keep_it():
     X = np.random.default_rng(0).permutation(np.arange(12.0))[:, None]
     scaling = InputScaling.from_samples(X)
     assert scaling.keeps_units
     assert_array_equal(scaling(X), X)
     assert InputScaling.from_samples(np.hstack([X, 2 * X])).keeps_units is False
+    assert_allclose(InputScaling.from_samples(X, keeps_equal=False).factors, 1 / X.std())
+
+
+@pytest.mark.parametrize("columns", [[0], [0, 0], [0, 1]])
+def test_the_unit_of_the_inputs_does_not_matter_if_they_are_scaled(X, columns):
+    """Also of one column, of equal standard deviations, and with a given rate."""
+    model, other = (
+        OperatorKernelRegressor("rbf", gamma=2.0, alpha=0.01, scale_inputs=True).fit(rows, X[:, 0])
+        for rows in (X[:, columns], 100 * X[:, columns])
+    )
+    assert_allclose(other.predict(100 * X[:, columns]), model.predict(X[:, columns]), rtol=1e-6)
+    Z = X[:, columns] / X[:, columns].std(axis=0)
+    plain = OperatorKernelRegressor("rbf", gamma=2.0, alpha=0.01, scale_inputs=False).fit(Z, X[:, 0])
+    assert_allclose(model.predict(X[:, columns]), plain.predict(Z), rtol=1e-6)
+    assert "scaled inputs" in model.summary()
 
 
 def test_values_far_outside_are_those_one_range_away(X):
@@ -63,6 +96,20 @@ def test_values_far_outside_are_those_one_range_away(X):
     inside = high[None] + 0.9 * reach
     assert_allclose(scaling(inside), inside * scaling.factors)
     assert_allclose(scaling.without_bounds()(high[None] + 50 * reach), (high + 50 * reach)[None] * scaling.factors)
+    assert np.isfinite(scaling.without_bounds()(np.array([[1e300, -1e300, 1e200, 0.0]])) ** 2).all()
+
+
+def test_without_bounds_constant_columns_are_relative_to_their_value(X):
+    X[:, 1], X[:, 2] = -4.0, 0.0
+    plain = InputScaling.from_samples(X)
+    scaling = plain.without_bounds()
+    expected = plain(X)
+    assert_allclose(scaling(X), expected)
+    change = np.array([[0.0, 2.0, 7.0, 0.0]])
+    other = X + change
+    assert_allclose(scaling(other), expected + change / [[1.0, 4.0, 1.0, 1.0]])
+    sparse = InputScaling.from_samples(scipy.sparse.csr_array(X)).without_bounds()
+    assert_allclose(sparse(scipy.sparse.csr_array(other)).toarray()[:, 2], 7.0)
 
 
 def test_sparse_rows_are_scaled_as_dense_ones_and_stay_sparse(X):

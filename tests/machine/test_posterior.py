@@ -359,6 +359,29 @@ def test_queries_that_overflow_are_far():
     assert_array_equal(model.novelty([[1e200, 0.0]]), 1.0)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "poly", "cosine", "auto"])
+@pytest.mark.parametrize("center", [True, False])
+def test_columns_that_were_constant_are_seen(kernel, center):
+    """They change nothing at the samples, and inputs far from the constant are new."""
+    with_column = np.c_[X, np.full(N, 3.0)]
+    settings = {"kernel": kernel, "gamma": "auto" if kernel == "auto" else GAMMA, "scale_inputs": True}
+    model = vector(**settings, center=center).fit(with_column, Y)
+    plain = vector(**settings, center=center).fit(X, Y)
+    assert_array_equal(model.novelty(with_column), 0.0)
+    assert_allclose(model.novelty(np.c_[NEW, np.full(7, 3.0)]), plain.novelty(NEW), atol=1e-6)
+    assert_allclose(model.novelty(np.c_[X, np.full(N, 3e6)]), 1.0, atol=1e-6)
+    assert_allclose(model.predict(np.c_[X, np.full(N, 3e6)]), model.predict(with_column))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "matern32", "linear", "laplacian"])
+@pytest.mark.parametrize("size", [1e120, 1e200, -1e300])
+def test_inputs_that_overflow_are_far_where_they_are_predicted(kernel, size):
+    model = vector(kernel=kernel, gamma="auto", scale_inputs=True).fit(X, Y)
+    query = np.array([[size, 0.0], X[0]])
+    assert np.isfinite(model.predict(query)).all()
+    assert_array_equal(model.novelty(query), [1.0, 0.0])
+
+
 # ---------------------------------------------------------------- refusals
 
 

@@ -40,6 +40,15 @@ def test_an_alpha_for_each_output():
         OperatorKernelRegressor(alpha_per_output="yes").fit(X, Y)
 
 
+def test_alphas_of_copies_are_those_of_weights():
+    """Also where copies are more than the samples up to which a smaller grid is averaged."""
+    T = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] * X[:, 2]]) + 0.3 * rng.normal(size=(60, 2))
+    settings = {"gamma": 0.3, "alpha_per_output": True}
+    copies = OperatorKernelRegressor("rbf", **settings).fit(np.tile(X, (4, 1)), np.tile(T, (4, 1)))
+    weighted = OperatorKernelRegressor("rbf", **settings).fit(X, T, np.full(60, 4.0))
+    assert_allclose(copies.alpha_, weighted.alpha_, rtol=1e-9)
+
+
 def test_the_alpha_of_a_loss_has_the_smallest_error_over_folds():
     training = prepare(OperatorKernelRegressor("rbf", gamma=0.3), X, Y[:, :1])
     loss = Pinball([0.3])

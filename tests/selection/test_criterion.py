@@ -7,7 +7,7 @@ from helpers.machines import read
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hilbertlearn import OperatorKernelRegressor, losses, operators
-from hilbertlearn.selection.criterion import Criterion, NormCriterion
+from hilbertlearn.selection.criterion import Criterion, NormCriterion, RobustCriterion
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -79,7 +79,8 @@ def test_relative_errors_by_hand(gaps):
     evaluation = Criterion().evaluate(data, residuals)
     assert evaluation.error == pytest.approx(np.mean(roots / spread), rel=1e-12)
     if not gaps:
-        expected = 2 * np.log(np.mean(limited)) / np.mean(np.corrcoef(T, rowvar=False) ** 2)
+        C = np.cov(T, rowvar=False, aweights=weights)
+        expected = 2 * np.log(np.mean(limited)) / np.mean((C / np.sqrt(np.outer(C.diagonal(), C.diagonal()))) ** 2)
         assert evaluation.log_loss == pytest.approx(expected, rel=1e-12)
 
 
@@ -130,3 +131,60 @@ def test_robust_criteria_weight_settings_by_the_smaller_residuals(criterion, n):
     counts = rng.integers(1, 4, n)
     weighted = criterion.evaluate(read(model, X[:n], Y[:n], counts), residuals).log_loss
     assert weighted == pytest.approx(log_trimmed_mean_square(np.repeat(residuals, counts, axis=0)))
+
+
+# ---------------------------------------------------------------- entries that should not count
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, -3.3e5])
+def test_a_constant_output_changes_no_other(constant):
+    """Although rounding leaves a spread of it."""
+    residuals, column = rng.normal(size=Y.shape), np.full((60, 1), constant)
+    without = Criterion().evaluate(read(OperatorKernelRegressor(), X, Y), residuals)
+    data = read(OperatorKernelRegressor(), X, np.hstack([Y, column]))
+    smaller = Criterion().evaluate(read(OperatorKernelRegressor(), X, Y), 1e-3 * residuals)
+    padded = np.hstack([residuals, np.zeros((60, 1))])
+    found = [Criterion().evaluate(data, factor * padded).log_loss for factor in (1.0, 1e-3)]
+    assert found[0] - found[1] == pytest.approx(without.log_loss - smaller.log_loss)
+    model = OperatorKernelRegressor("rbf", operator=None).fit(X, Y)
+    other = OperatorKernelRegressor("rbf", operator=None).fit(X, np.hstack([Y, column]))
+    assert_allclose(other.predict(NEW)[:, :2], model.predict(NEW), rtol=1e-6)
+    assert_allclose(other.predict(NEW)[:, 2], constant, rtol=1e-12)
+
+
+def test_weights_count_as_copies_and_a_row_without_weight_as_none():
+    counts, residuals = rng.integers(1, 4, 60), rng.normal(size=Y.shape)
+    model = OperatorKernelRegressor()
+    weighted = Criterion().evaluate(read(model, X, Y, np.ones(60)), residuals)
+    outlier = [np.vstack([rows, row]) for rows, row in ((X, X[:1]), (Y, [[1000.0, -70000.0]]), (residuals, [[0, 0]]))]
+    nearly_without = Criterion().evaluate(read(model, *outlier[:2], np.r_[np.ones(60), 1e-13]), outlier[2])
+    assert nearly_without.log_loss == pytest.approx(weighted.log_loss, rel=1e-5)
+    copies = [np.repeat(rows, counts, axis=0) for rows in (X, Y, residuals)]
+    number = 1 / np.mean(np.corrcoef(copies[1], rowvar=False) ** 2)
+    small, double = (Criterion().evaluate(read(model, X, Y, counts), size * residuals) for size in (1e-3, 2e-3))
+    assert double.log_loss - small.log_loss == pytest.approx(2 * np.log(2) * number, rel=1e-3)  # far below the limit
+
+
+def test_the_share_of_the_robust_weight_counts_samples_by_their_weight():
+    weights = np.r_[np.ones(99), 0.1]
+    loss, counts = losses.Huber(1.0), [np.r_[np.ones(99), weight] for weight in (0, 1e-9, 1)]
+    share = [RobustCriterion.from_weights(loss, weights, count).share for count in counts]
+    assert share[0] == 0 and 0 < share[1] < 1e-8 and share[2] == pytest.approx(0.9)
+    y = np.sin(2 * X[:, 0]) + 0.05 * rng.uniform(-1, 1, 60)
+    settings = {"loss": losses.Huber(1.0), "tol": 1e-12}
+    model = OperatorKernelRegressor("rbf", **settings).fit(X, y)
+    outlier = np.vstack([X, NEW[:1]]), np.append(y, 50.0), np.append(np.ones(60), 1e-9)
+    other = OperatorKernelRegressor("rbf", **settings).fit(*outlier)
+    assert other.alpha_ == pytest.approx(model.alpha_, rel=1e-2)
+    assert_allclose(other.predict(NEW), model.predict(NEW), atol=1e-4)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.9])
+def test_trimmed_means_are_of_observed_entries(share):
+    residuals = rng.normal(size=Y.shape)
+    gaps = np.where(rng.uniform(size=Y.shape) < share, np.nan, residuals)
+    seen = gaps[np.isfinite(gaps)][:, None]
+    data = read(OperatorKernelRegressor(scale=False), X, np.where(np.isfinite(gaps), Y, np.nan))
+    rows = np.isfinite(gaps).any(axis=1)  # others are left out of the data
+    found = Criterion(losses.Huber(0.5, p=1)).evaluate(data, gaps[rows]).log_loss
+    assert found == pytest.approx(log_trimmed_mean_square(seen))

@@ -22,6 +22,15 @@ def test_robust_scales_are_mean_distances_from_the_median():
     assert_allclose(output_scales(values, np.ones(5), robust=True), [expected])
 
 
+@pytest.mark.parametrize("robust", [False, True])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e-200, -1e12])
+def test_outputs_constant_up_to_rounding_have_the_scale_one(value, robust):
+    y, weights = np.full((61, 1), value), np.r_[np.full(60, 0.3), 0.0]
+    y[60] = 1e30  # without weight
+    y[::7] = np.nan
+    assert_array_equal(output_scales(y, weights, robust), 1.0)
+
+
 def test_scales_of_coordinates_are_those_of_several_outputs():
     assert_allclose(VectorSpace().coordinate_scales(GAPS, WEIGHTS), output_scales(GAPS, WEIGHTS))
     assert VectorSpace().coordinate_scales(GAPS[:, :1], WEIGHTS) is None

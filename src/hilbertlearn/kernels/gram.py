@@ -273,7 +273,7 @@ class InputKernel(EqualByValues):
 
     @property
     def is_scaled(self) -> bool:
-        """Whether columns of the inputs are divided by different numbers."""
+        """Whether columns of the inputs are divided by numbers."""
         return self.scaling is not None and not self.scaling.keeps_units
 
     @property

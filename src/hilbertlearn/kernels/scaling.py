@@ -12,10 +12,12 @@ from .._utils.equality import EqualByValues
 from .._utils.linalg import to_float64
 from .stationary import OVERFLOW
 
-# Standard deviation, relative to the largest value of a column, below which the column is constant up to rounding.
-_CONSTANT = 1e-12
+# Standard deviations, relative to the largest value of a column: up to the first the column is constant up to rounding;
+# from there to the second the factor grows in proportion, so that a column enters the kernel continuously.
+_CONSTANT, _VARYING = 1e-12, 1e-8
 _EQUAL = 1e-9  # relative difference of standard deviations that counts as none
 _SMALLEST = 1e-100  # standard deviation whose square, and that of its inverse, is far from the ends of the floats
+_FARTHEST = 1e100  # scaled value whose square is far from the end of the floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,21 +26,25 @@ class InputScaling(EqualByValues):
 
     Values of dense rows farther than the range of the training values outside of this range are treated as if they
     were that far. Where columns are not in the same units, linear functions of an outlying row are otherwise without
-    bound. Columns that are constant among the training samples have the factor 0: no sample tells their effect.
+    bound. Columns that are constant among the training samples have the factor 0: no sample tells their effect. Their
+    values count for novelty, see ``without_bounds``.
     """
 
     factors: np.ndarray  # (p,)
     lower: Any = None  # (p,) bounds of values; None for sparse rows, whose zeros stay zeros
     upper: Any = None
+    origin: Any = None  # (p,) values that are subtracted; None for zeros
+    unit_ratio: float = 1.0  # the largest standard deviation of a column that varies over the smallest one
 
     def __hash__(self):
         return hash(self.factors.tobytes())
 
     @classmethod
-    def from_samples(cls, X, weights=None) -> InputScaling:
+    def from_samples(cls, X, weights=None, keeps_equal=True) -> InputScaling:
         """The scaling of training inputs X (n, p), dense or sparse, with weights (n,).
 
-        Columns with equal standard deviations keep their unit, unless their squares over- or underflow.
+        keeps_equal : whether columns with equal standard deviations keep their unit, unless their squares over- or
+            underflow; a selected rate makes up for it, a given one does not
         """
         X, is_sparse = to_float64(X), scipy.sparse.issparse(X)
         weights = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=float)
@@ -55,33 +61,51 @@ class InputScaling(EqualByValues):
         unit = _power_of_two(np.where(reach > least, reach, np.maximum(size, 1.0)))  # other squares may overflow
         deviations = unit * np.sqrt((_sparse_variances if is_sparse else _variances)(X, share, unit))
         varies = deviations > np.maximum(_CONSTANT * size, least)
-        factors = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varies)
-        has_one_unit = varies.all() and np.ptp(deviations) <= _EQUAL * deviations.max()
-        if not varies.any() or (has_one_unit and _SMALLEST < deviations[0] < 1 / _SMALLEST):
+        relative = np.divide(deviations, size, out=np.zeros_like(size), where=varies)
+        presence = np.where(varies, np.clip((relative - _CONSTANT) / (_VARYING - _CONSTANT), 0.0, 1.0), 0.0)
+        factors = np.divide(presence, deviations, out=np.zeros_like(deviations), where=varies)
+        has_one_unit = (presence == 1).all() and np.ptp(deviations) <= _EQUAL * deviations.max()
+        if not varies.any() or (keeps_equal and has_one_unit and _SMALLEST < deviations[0] < 1 / _SMALLEST):
             factors = np.ones_like(factors)
-        return cls(factors) if is_sparse else cls(factors, lower, upper)
+        bounds = {} if is_sparse else {"lower": lower, "upper": upper}
+        return cls(factors, **bounds, unit_ratio=_unit_ratio(deviations[varies], presence[varies]))
 
     @property
     def keeps_units(self) -> bool:
-        """Whether all columns have the same factor, so that the scaled rows differ from the rows by a factor."""
-        return bool((self.factors == self.factors[0]).all())
-
-    @property
-    def unit_ratio(self) -> float:
-        """The largest standard deviation of a column that varies over the smallest one."""
-        used = self.factors[self.factors > 0]
-        return float(used.max() / used.min())
+        """Whether rows stay as they are, except beyond the bounds."""
+        return bool((self.factors == 1).all())
 
     def without_bounds(self) -> InputScaling:
-        """The same factors for values however far from the training samples."""
-        return replace(self, lower=None, upper=None)
+        """The same factors for values however far from the training samples, up to the end of the floats.
+
+        A column that is constant among the training samples is zero there, and elsewhere relative to this constant.
+        """
+        constant = self.factors == 0
+        if self.lower is None:  # an absent value of a sparse column is a zero
+            return replace(self, factors=np.where(constant, 1.0, self.factors))
+        origin = np.where(constant, self.lower, 0.0)
+        factors = np.where(constant, 1 / np.where(origin == 0, 1.0, np.abs(origin)), self.factors)
+        with np.errstate(over="ignore"):
+            reach = _FARTHEST / factors
+            return replace(self, factors=factors, lower=self.lower - reach, upper=self.upper + reach, origin=origin)
 
     def __call__(self, X):
         """Scale rows (m, p)."""
         if scipy.sparse.issparse(X):
             return X.multiply(self.factors.astype(X.dtype)).tocsr()
         scaled = X if self.lower is None else np.clip(X, self.lower, self.upper)
+        if self.origin is not None:
+            scaled = scaled - self.origin
         return (scaled * self.factors).astype(X.dtype, copy=False)
+
+
+def _unit_ratio(deviations, presence):
+    """The largest of standard deviations (p,) over the smallest; columns of little presence in [0, 1] count less."""
+    if not presence.any():
+        return 1.0
+    logs = np.log(deviations)
+    middle = presence @ logs / presence.sum()
+    return float(np.exp(np.ptp(presence * (logs - middle))))
 
 
 def _power_of_two(x):

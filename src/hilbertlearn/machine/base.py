@@ -235,9 +235,11 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
 
         Novelty is the share of the kernel's prior variance that the samples leave open. With the posterior variance
         ``v(x) = k(x, x) - k_x' D (D K D + alpha sum(w) I)^-1 D k_x``, D = diag(sqrt(w)), it is ``(v(x) - v_0) / (k_0 -
-        v_0)``, clipped to [0, 1]. v_0 and k_0 are the largest v(x) and k(x, x) of a sample. It is 0 at the samples,
-        and 1 where a stationary kernel has no value with any of them; the prediction there is the constant. It does
-        not depend on the outputs, except through the selected settings.
+        v_0)``, clipped to [0, 1]. v_0 and k_0 are the largest v(x) and k(x, x) of a sample with an output. It is 0
+        at these samples, but not at those without outputs that a graph adds, and 1 where a stationary kernel has no
+        value with any of them; the prediction there is the constant. It does not depend on the outputs, except through
+        the selected settings. Columns of X that were constant in training count, although predictions do not depend
+        on them.
 
         An operator is a factor of the kernel, its mean positive eigenvalue; several terms are summed. Landmarks count
         the part of k(x, x) that they do not explain. Samples count as a whole, with gaps in their outputs too; those

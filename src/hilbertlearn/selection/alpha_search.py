@@ -32,8 +32,8 @@ def select_alpha_by_output(selection: Selection, options: Options) -> Selection:
             "alpha_per_output=True requires the squared loss, operator=None and kernels without operators of their "
             "own; set alpha_per_output=False"
         )
-    alphas, largest = np.asarray(candidate_alphas(training, "auto")), training.alphas()[-1]
     data, factors = selection_subsample(training), selection.factors
+    alphas, largest = np.asarray(candidate_alphas(data, "auto")), training.alphas()[-1]
     if data is not training or factors is None:
         data, factors = data.factor_for_path(alphas)
     share = training.weights.sum() / data.weights.sum()

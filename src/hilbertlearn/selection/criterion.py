@@ -55,7 +55,8 @@ class Criterion:
             return lambda residuals: _mean_error(self.errors(data, residuals), residuals, weights, log_loss)
         share = weights[:, None] * np.isfinite(data.Y)
         share = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
-        number = _number_of_independent_outputs(data.Y)
+        deviations = np.nan_to_num(data.Y - mean_rows(data.Y, data.weights)) / spread
+        number = _number_of_independent_columns(deviations * np.sqrt(share))
         n = effective_number(weights)
         return lambda residuals: _relative_error(residuals, share, spread, number, n)
 
@@ -77,12 +78,16 @@ class Criterion:
         return log_loss
 
     def _log_trimmed_mean_of(self, weights):
-        """The same without the largest residuals: of samples, or for a pointwise loss of points."""
-        if self.loss is not None and self.loss.pointwise:
-            return lambda errors, residuals: _log_trimmed_mean(
-                np.nan_to_num(residuals).ravel() ** 2, np.repeat(weights / residuals.shape[1], residuals.shape[1])
-            )
-        return lambda errors, residuals: _log_trimmed_mean(row_norms(np.nan_to_num(residuals)) ** 2, weights)
+        """The same without the largest residuals: of samples, or for a pointwise loss of observed points."""
+        if self.loss is None or not self.loss.pointwise:
+            return lambda errors, residuals: _log_trimmed_mean(row_norms(np.nan_to_num(residuals)) ** 2, weights)
+
+        def log_trimmed_mean(errors, residuals):
+            observed = np.isfinite(residuals)
+            share = np.broadcast_to(weights[:, None], residuals.shape)[observed]
+            return _log_trimmed_mean(residuals[observed] ** 2, share / share.sum())
+
+        return log_trimmed_mean
 
     def spread(self, data: Samples):
         """Standard deviations (d,) that errors of outputs are relative to; None where each sample has one error."""
@@ -107,9 +112,9 @@ class RobustCriterion(Criterion):
     share: float = 1.0  # of the robust weight in the logarithm of a setting's weight
 
     @classmethod
-    def from_weights(cls, loss: Loss, weights) -> RobustCriterion:
+    def from_weights(cls, loss: Loss, weights, sample_weights) -> RobustCriterion:
         """The criterion for weights (n,) of a robust fit, which are 1 up to the bound."""
-        return cls(loss, min(1.0, (1 - float(np.mean(weights))) / _FULL_ROBUSTNESS))
+        return cls(loss, min(1.0, (1 - float(np.average(weights, weights=sample_weights))) / _FULL_ROBUSTNESS))
 
     def evaluator(self, data: Samples):
         robust = super().evaluator(data)
@@ -180,14 +185,6 @@ def _relative_error(residuals, share, spread, number, n) -> ErrorEstimate:
     limited = np.einsum("ij,ij->j", share, limited_squares(squares / spread**2, n))
     mean = float(np.add.reduce(np.sqrt(limited)) / len(limited))
     return ErrorEstimate(error, math.sqrt(rows @ rows), 2 * number * math.log(max(mean, _TINY)))
-
-
-def _number_of_independent_outputs(Y) -> float:
-    """Number of outputs Y (n, d) that count as independent, whatever their units. Missing entries count as means."""
-    Y = Y[:, np.isfinite(Y).any(axis=0)]
-    deviations = np.nan_to_num(Y - np.nanmean(Y, axis=0))
-    norms = row_norms(deviations.T)
-    return _number_of_independent_columns(deviations[:, norms > 0] / norms[norms > 0])
 
 
 def _number_of_independent_columns(columns) -> float:

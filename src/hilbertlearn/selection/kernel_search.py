@@ -113,7 +113,7 @@ def _candidate_scalings(samples: Samples) -> list[tuple[kernels.InputScaling | N
     is_searched = any(kernels.is_searched(kernel, recipe.gamma) for kernel in settings)
     if is_auto and (scipy.sparse.issparse(samples.X) or samples.graph is not None or not is_searched):
         return [(None, 0.0)]
-    scaling = kernels.InputScaling.from_samples(samples.X, samples.input_weights)
+    scaling = kernels.InputScaling.from_samples(samples.X, samples.input_weights, keeps_equal=is_auto)
     unscaled = (None, unscaled_log_weight(scaling.unit_ratio))
     return [(scaling, 0.0), *([unscaled] if is_auto and np.isfinite(unscaled[1]) else [])]
 

@@ -191,7 +191,7 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
     for is_last in (False, True):
         training = build(samples.with_kernel(result.setting), result.kernels)
         loss, weights, unit = reweight(training, draft.loss, weights, result.curve.penalty)
-        criterion = RobustCriterion.from_weights(loss, weights)
+        criterion = RobustCriterion.from_weights(loss, weights, samples.weights)
         if criterion.share == 0:  # no residual exceeds the bound: for these samples it is the squared loss
             result = search_kernels(samples, families, Criterion(), draft.alpha_setting, options)
             return replace(draft, result=result, loss=loss)

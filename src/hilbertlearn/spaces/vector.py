@@ -17,6 +17,7 @@ from ..operators import as_learned, operator_matrix
 from .base import Space, unobserved_remedy
 
 _RANK_TOLERANCE = 1e-12  # eigenvalues of a metric below this share of the largest are zero up to rounding
+_CONSTANT = 1e-12  # spread, relative to the largest value of an output, up to which it is constant up to rounding
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class MetricVectorSpace(VectorSpace):
 
 
 def output_scales(y, sample_weight, robust=False):
-    """Standard deviations (d,) of outputs (n, d), NaN where not observed; 1 for constant outputs.
+    """Standard deviations (d,) of outputs (n, d), NaN where not observed; 1 for outputs constant up to rounding.
 
     robust : whether to use the standard deviation of a normal distribution with the same mean distance from the median,
         which is less sensitive to outliers
@@ -115,7 +116,8 @@ def output_scales(y, sample_weight, robust=False):
         spread = np.sqrt(np.pi / 2) * mean_rows(np.abs(y - pointwise_median(y, sample_weight)), sample_weight)
     else:
         spread = np.sqrt(mean_rows((y - mean_rows(y, sample_weight)) ** 2, sample_weight))
-    return np.where(spread > 0, spread, 1.0)
+    size = np.abs(np.nan_to_num(y[sample_weight > 0])).max(axis=0, initial=0.0)
+    return np.where(spread > _CONSTANT * size, spread, 1.0)
 
 
 def read_vectors(y, name="y"):
