@@ -37,10 +37,12 @@ STRATEGIES: dict[str, type[OutputSets]] = {
     "links": LinkSets,
 }
 
+_UNKNOWN = "unknown"  # of models in files of earlier versions, which store neither reason nor selection
 _SELECTIONS = {
     GIVEN: "given",
     FOLDS: "selected without the calibration samples of each model",
     ALL_SAMPLES: "selected with all samples, so that the guarantee is approximate",
+    _UNKNOWN: "unknown, because the file is of an earlier version; fit again",
 }
 
 
@@ -148,10 +150,12 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     method_ : {"jackknife+", "cv+", "split"}
         The method in use.
     method_reason_ : str
-        Why "auto" selected it, in words; "as given" for other values of ``method``.
-    selection_ : {"given", "folds", "all samples"}
+        Why "auto" selected it, in words; "as given" for other values of ``method``. "unknown" of a model in a file of an
+        earlier version.
+    selection_ : {"given", "folds", "all samples", "unknown"}
         How kernel, alpha and other settings of the models without some samples were selected: not at all; by each model
-        without its calibration samples; with all samples, so that the guarantee is approximate.
+        without its calibration samples; with all samples, so that the guarantee is approximate. "unknown" of a model in
+        a file of an earlier version.
     closed_form_ : bool
         Whether leave-one-out models came from a closed form.
     n_calibration_ : int
@@ -194,6 +198,7 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     """
 
     sets_: OutputSets
+    method_reason_ = selection_ = _UNKNOWN
 
     def __init__(
         self,
