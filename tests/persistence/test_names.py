@@ -83,7 +83,7 @@ def test_files_of_earlier_versions(name, tmp_path):
         assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     else:
         assert found.tolist() == expected.tolist()
-    assert not hasattr(model, "summary") or model.summary() and model._repr_html_()
+    assert not hasattr(model, "summary") or (model.summary() and model._repr_html_())
 
 
 def test_messages_say_that_a_file_is_of_an_earlier_version(tmp_path):
