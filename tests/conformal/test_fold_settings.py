@@ -22,7 +22,7 @@ from hilbertlearn import (
     losses,
 )
 from hilbertlearn.conformal import fold_settings
-from hilbertlearn.machine.fold_settings import FoldedLeaveOneOut
+from hilbertlearn.machine.folded_leave_one_out import FoldedLeaveOneOut
 
 FEW = slice(0, 12)
 AUTO = OperatorKernelRegressor("rbf", operator=None)

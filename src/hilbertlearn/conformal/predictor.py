@@ -150,12 +150,12 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     method_ : {"jackknife+", "cv+", "split"}
         The method in use.
     method_reason_ : str
-        Why "auto" selected it, in words; "as given" for other values of ``method``. "unknown" of a model in a file of an
-        earlier version.
+        Why "auto" selected it, in words; "as given" for other values of ``method``. "unknown" for a model in a file of
+        an earlier version.
     selection_ : {"given", "folds", "all samples", "unknown"}
         How kernel, alpha and other settings of the models without some samples were selected: not at all; by each model
-        without its calibration samples; with all samples, so that the guarantee is approximate. "unknown" of a model in
-        a file of an earlier version.
+        without its calibration samples; with all samples, so that the guarantee is approximate. "unknown" for a model
+        in a file of an earlier version.
     closed_form_ : bool
         Whether leave-one-out models came from a closed form.
     n_calibration_ : int
