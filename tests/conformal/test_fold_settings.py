@@ -90,6 +90,7 @@ REGRESSOR = FunctionalRegressor(regressor=Ridge())
             "all samples",
             CLOSED_FORM,
         ),
+        (OperatorKernelRegressor("rbf", feature_map=10), "all samples", CLOSED_FORM),
         (Ridge(), "folds", "Ridge has no leave-one-out models"),
         (HUBER, "folds", "no closed form for the loss Huber"),  # its constant is selected
         (GIVEN_HUBER, "given", "no closed form for the loss Huber"),
