@@ -22,7 +22,7 @@ from hilbertlearn import (
     losses,
 )
 from hilbertlearn.conformal import fold_settings
-from hilbertlearn.machine.fold_settings import FoldedLeaveOneOut
+from hilbertlearn.machine.folded_leave_one_out import FoldedLeaveOneOut
 
 FEW = slice(0, 12)
 AUTO = OperatorKernelRegressor("rbf", operator=None)
@@ -90,6 +90,7 @@ REGRESSOR = FunctionalRegressor(regressor=Ridge())
             "all samples",
             CLOSED_FORM,
         ),
+        (OperatorKernelRegressor("rbf", feature_map=10), "all samples", CLOSED_FORM),
         (Ridge(), "folds", "Ridge has no leave-one-out models"),
         (HUBER, "folds", "no closed form for the loss Huber"),  # its constant is selected
         (GIVEN_HUBER, "given", "no closed form for the loss Huber"),

@@ -59,7 +59,15 @@ def test_the_kernel_of_a_model_can_be_given_again(X, tmp_path):
 
 def test_the_representation_adds_up_shares_by_name(kernel):
     assert repr(kernel) == "average of 70% rbf, 10% matern12, 10% laplacian, 10% linear"
-    assert kernel.scaled_share == pytest.approx(0.8)
+    assert InputKernel(kernel).scaled_share == pytest.approx(0.8)
+
+
+def test_an_average_of_averages_has_the_parts_of_both(X, kernel):
+    single = InputKernel("linear")
+    assert single.parts == (single,) and single.scaled_share == 0
+    nested = InputKernel(AverageKernel((InputKernel(kernel), single), (0.25, 0.75), (0.25, 0.75)))
+    assert nested.parts == (*kernel.parts, single)
+    assert nested.scaled_share == pytest.approx(0.25 * 0.8)
 
 
 def test_distances_are_shared_among_equal_scalings_only(X):

@@ -146,14 +146,14 @@ def test_models_of_a_precomputed_kernel():
 )
 def test_models_without_a_formula_are_refused(settings):
     model = OperatorKernelRegressor(alpha=0.1, **{"kernel": "rbf", "gamma": GAMMA, **settings}).fit(X, Y)
-    assert not model.machine_.has_leave_one_out_models
+    assert model.machine_.leave_one_out_obstacle
     with pytest.raises(ValueError, match="squared loss"):
         model.machine_.leave_one_out_models()
 
 
 def test_gaps_under_an_operator_that_mixes_have_no_formula():
     mixed = OperatorKernelRegressor("rbf", gamma=GAMMA, alpha=0.1, operator=FULL["full"]).fit(X, GAPS)
-    assert not mixed.machine_.has_leave_one_out_models
+    assert "missing outputs" in mixed.machine_.leave_one_out_obstacle
 
 
 @pytest.mark.parametrize(

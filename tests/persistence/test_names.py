@@ -77,8 +77,20 @@ def test_files_of_earlier_versions(name, tmp_path):
     with zipfile.ZipFile(EARLIER) as files:
         (tmp_path / "model.hl").write_bytes(files.read(f"{case}.hl"))
         expected = np.load(io.BytesIO(files.read(name)), allow_pickle=False)
-    found = np.asarray(getattr(load(tmp_path / "model.hl"), method)(inputs_for(case)))
+    model = load(tmp_path / "model.hl")
+    found = np.asarray(getattr(model, method)(inputs_for(case)))
     if expected.dtype.kind == "f":
         assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
     else:
         assert found.tolist() == expected.tolist()
+    assert not hasattr(model, "summary") or (model.summary() and model._repr_html_())
+
+
+def test_messages_say_that_a_file_is_of_an_earlier_version(tmp_path):
+    with zipfile.ZipFile(EARLIER) as files:
+        (tmp_path / "model.hl").write_bytes(files.read("regions.hl"))
+    model = load(tmp_path / "model.hl")
+    assert model.method_reason_ == model.selection_ == "unknown"
+    assert "because the file is of an earlier version" in model.summary()
+    with pytest.raises(ValueError, match="again if the model is from a file of an earlier version"):
+        model.estimator_.novelty(inputs_for("regions"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hilbertlearn import QuantileRegressor
+from hilbertlearn import QuantileRegressor, RegularizationPathCV
 
 X = np.random.default_rng(0).uniform(size=(30, 1))
 Y = X[:, 0]
@@ -43,3 +43,26 @@ def test_kernels_with_operators_are_refused():
 
     with pytest.raises(ValueError, match="give a kernel whose values are numbers"):
         QuantileRegressor(kernel=kernels.CurlFreeKernel()).fit(np.hstack([X, X]), np.hstack([X, X]))
+
+
+GIVEN = {"levels": (0.1, 0.9), "kernel": "rbf", "gamma": 3.0, "coupling": 1.0}
+NOISY = np.sin(6 * Y) + 0.3 * np.random.default_rng(1).normal(size=30)
+
+
+@pytest.mark.parametrize("calibrate", [True, False])
+def test_models_of_a_path_are_fits_with_their_alpha(calibrate):
+    alphas = [0.1, 0.01]
+    for alpha, model in zip(alphas, QuantileRegressor(**GIVEN, calibrate=calibrate).fit_path(X, NOISY, alphas)):
+        expected = QuantileRegressor(**GIVEN, calibrate=calibrate, alpha=alpha).fit(X, NOISY)
+        np.testing.assert_allclose(model.predict(X), expected.predict(X), rtol=0, atol=1e-6)
+        assert model.coupling_ == 1.0 and model.summary() == expected.summary()
+
+
+@pytest.mark.parametrize("calibrate", [True, "auto", False])
+def test_the_model_selected_on_a_path_is_calibrated(calibrate):
+    path = RegularizationPathCV(QuantileRegressor(**GIVEN, calibrate=calibrate), [0.1, 0.01]).fit(X, NOISY)
+    expected = QuantileRegressor(**GIVEN, calibrate=bool(calibrate), alpha=path.alpha_).fit(X, NOISY)
+    assert (path.best_estimator_.offsets_ is not None) == bool(calibrate)
+    np.testing.assert_allclose(path.predict(X), expected.predict(X), rtol=0, atol=1e-6)
+    single = RegularizationPathCV(QuantileRegressor(**GIVEN, calibrate=calibrate), [0.1]).fit(X[:1], NOISY[:1])
+    np.testing.assert_allclose(single.predict(X), NOISY[0])

@@ -229,8 +229,8 @@ def test_candidate_kernels():
     model = OperatorKernelRegressor(best).fit(X, Y)
     tried = {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]}
     assert {name for name in tried if not name.startswith("average of ")} == {"linear", "Matern", "poly"}
-    assert any(isinstance(part, kernels.Matern) for part in model.kernel_.components)
-    assert any(part == "poly" for part in model.kernel_.components)
+    assert any(isinstance(part.kernel, kernels.Matern) for part in model.kernel_.parts)
+    assert any(part.kernel == "poly" for part in model.kernel_.parts)
     with pytest.raises(ValueError, match=r"KernelSearch: kernels is empty"):
         OperatorKernelRegressor(kernels.KernelSearch([])).fit(X, Y)
     with pytest.raises(ValueError, match="unknown name 'gaussian'"):
@@ -272,7 +272,7 @@ def test_curves_have_the_shapes_of_l2():
     t = np.linspace(0, 1, 15)
     curves = np.sin(6 * (t + rng.uniform(size=(30, 1))))[:, :, None]
     model = FunctionalRegressor().fit(curves, curves[:, :, 0])
-    used = model.kernel_.components if isinstance(model.kernel_, kernels.AverageKernel) else [model.kernel_]
+    used = [part.kernel for part in kernels.InputKernel(model.kernel_).parts]
     tried = [kernel for kernel in model.search_results_["kernel"] if not isinstance(kernel, kernels.AverageKernel)]
     assert all(isinstance(kernel, kernels.L2) for kernel in used)
     assert {kernel.shape for kernel in tried} == {"rbf", "matern32", "matern12", "linear"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .samples import CalibrationData
 from .settings import ConformalSettings
 from .splits import groups_by_value
-from .wrapped import leave_one_out_by_fold, selects_settings
+from .wrapped import fit_folded_leave_one_out, selects_settings
 
 # Number of samples up to which settings are selected in folds, which takes as long as five fits. With 300 samples the
 # settings of all samples cost 0.002 to 0.013 of the coverage, with 500 at most 0.006.
@@ -32,5 +32,5 @@ def select_by_fold(models, settings: ConformalSettings, data: CalibrationData, m
     if not fold.any():  # copies of one sample
         return models, True
     task = settings.progress.task("settings without some samples", "fold", int(fold.max()) + 1, has_subtasks=True)
-    by_fold = leave_one_out_by_fold(settings.estimator, model, data.X, data.y, data.sample_weight, fold, task)
-    return (models, True) if by_fold is None else (by_fold, False)
+    folded = fit_folded_leave_one_out(settings.estimator, model, data.X, data.y, data.sample_weight, fold, task)
+    return (models, True) if folded is None else (folded, False)

@@ -131,7 +131,7 @@ class ObjectJackknife(ObjectModels):
     """Leave-one-out models in closed form."""
 
     objective: OutputObjective
-    models: Any  # leave-one-out models of the machine, see ``fold_settings``
+    models: Any  # leave-one-out models of the machine, or ``FoldedLeaveOneOut``
     calibration_queries: np.ndarray  # (n, r)
 
     @property

@@ -37,10 +37,12 @@ STRATEGIES: dict[str, type[OutputSets]] = {
     "links": LinkSets,
 }
 
+_UNKNOWN = "unknown"  # of models in files of earlier versions, which store neither reason nor selection
 _SELECTIONS = {
     GIVEN: "given",
     FOLDS: "selected without the calibration samples of each model",
     ALL_SAMPLES: "selected with all samples, so that the guarantee is approximate",
+    _UNKNOWN: "unknown, because the file is of an earlier version; fit again",
 }
 
 
@@ -86,10 +88,11 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     *Settings that are selected from the data*, such as kernel and alpha, belong to the fit: a model without a sample
     must not know settings that were selected with it. Refits select their own. Models in closed form, and the folds of
     "auto" with losses other than the squared one, do so for up to 300 samples; with more they share the settings of all
-    samples, and the guarantee is approximate (``selection_``). In closed form the settings of the model without a
-    sample are selected without its fifth of the samples: jackknife+ by refits but for these folds, so that its bound is
-    not proven either. Measured at level 0.9 with 20 to 100 samples and six kinds of noise: 0.90 to 0.92, and 0.86 to
-    0.90 where settings were selected once; with 500 samples that costs at most 0.006.
+    samples, and the guarantee is approximate (``selection_``). So do models in closed form of any number of samples on
+    features, with ``alpha_per_output=True``, and in ``RegularizationPathCV``. In closed form the settings of the model
+    without a sample are selected without its fifth of the samples: jackknife+ by refits but for these folds, so that
+    its bound is not proven either. Measured at level 0.9 with 20 to 100 samples and six kinds of noise: 0.90 to 0.92,
+    and 0.86 to 0.90 where settings were selected once; with 500 samples that costs at most 0.006.
 
     Parameters
     ----------
@@ -148,10 +151,12 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     method_ : {"jackknife+", "cv+", "split"}
         The method in use.
     method_reason_ : str
-        Why "auto" selected it, in words; "as given" for other values of ``method``.
-    selection_ : {"given", "folds", "all samples"}
+        Why "auto" selected it, in words; "as given" for other values of ``method``. "unknown" for a model in a file of
+        an earlier version.
+    selection_ : {"given", "folds", "all samples", "unknown"}
         How kernel, alpha and other settings of the models without some samples were selected: not at all; by each model
-        without its calibration samples; with all samples, so that the guarantee is approximate.
+        without its calibration samples; with all samples, so that the guarantee is approximate. "unknown" for a model
+        in a file of an earlier version.
     closed_form_ : bool
         Whether leave-one-out models came from a closed form.
     n_calibration_ : int
@@ -194,6 +199,7 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
     """
 
     sets_: OutputSets
+    method_reason_ = selection_ = _UNKNOWN
 
     def __init__(
         self,

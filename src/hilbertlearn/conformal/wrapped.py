@@ -17,7 +17,7 @@ from .._utils.fitting import weight_arguments
 from .._utils.progress import propagate_callbacks
 from ..machine import wrapping
 from ..machine.base import KernelMachine
-from ..machine.fold_settings import FoldedLeaveOneOut
+from ..machine.folded_leave_one_out import FoldedLeaveOneOut
 from ..model_selection import RegularizationPathCV
 from ..structured.output_scorer import OutputScorer
 
@@ -121,7 +121,7 @@ def is_robust(model) -> bool:
 class ClosedFormMachine:
     """A fitted kernel machine whose n leave-one-out models have a closed form, after transformers that learn nothing.
 
-    alpha n, kernel and operator of these models are those of all samples, or selected in folds (``fold_settings``).
+    alpha n, kernel and operator of these models are those of all samples, or selected in folds (``FoldedLeaveOneOut``).
     """
 
     machine: KernelMachine
@@ -187,31 +187,33 @@ class ClosedFormMachine:
 
 
 def selects_settings(model) -> bool:
-    """Whether a fitted model has selected settings on its samples; models of other kinds count as ones that do."""
+    """Whether a fitted model has compared settings on its samples, or computed constants of its loss from them.
+
+    Models of other kinds, and a regressor in place of the kernel machine, count as ones that do.
+    """
     machine = _last_step(model)
-    return not isinstance(machine, KernelMachine) or wrapping.selects_settings(machine)
+    if not isinstance(machine, KernelMachine):
+        return True
+    spec = machine.spec()
+    if spec.regressor is not None or spec.loss.needs_residuals:
+        return True
+    return len(machine.search_results_["error"]) > 1
 
 
-def leave_one_out_by_fold(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
+def fit_folded_leave_one_out(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
     """Leave-one-out models of a machine, with settings that were selected without the fold of the sample left out.
 
     None where another object selects the settings, or models with such settings have no closed form.
 
     estimator, model : before the fit, and fitted to all samples
-    fold : (n,) of the samples in use
-    task : the progress, one step a fold
+    fold, task : see ``FoldedLeaveOneOut.fit``
     """
     machine = _last_step(clone(estimator))
     if not isinstance(machine, KernelMachine):
         return None
     transformers = unwrap(model)[1]
     X = X if transformers is None else transformers.transform(X)
-    parts = []
-    with task:
-        for part in wrapping.leave_one_out_by_fold(machine, X, y, _machine_weights(machine, sample_weight), fold):
-            parts.append(part)
-            task.step()
-    return FoldedLeaveOneOut(tuple(parts), fold) if len(parts) == fold.max() + 1 else None
+    return FoldedLeaveOneOut.fit(machine, X, y, _machine_weights(machine, sample_weight), fold, task)
 
 
 def _last_step(model):

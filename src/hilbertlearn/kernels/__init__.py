@@ -19,8 +19,7 @@ A kernel class may define these attributes and methods:
 ``scalar_kernel``                  the kernel that is evaluated on inputs, inside a kernel built from outputs
 ``diagonal(X)``                    computes ``k(x, x)`` without a Gram matrix
 ``rate_is_searched``               the rate is selected by leave-one-out errors; ``with_rate(factor)`` changes it
-``components``                     the kernels in an average, which decide how inputs are read
-``sum_of(values_of)``              the weighted sum of a function of the kernels in an average
+``is_average = True``              the kernel is a weighted sum of the kernels ``parts``, with ``shares``
 ``variants(X, C, sample_weight)``  kernels to try after a fit with coefficients C
 =================================  =====================================================================================
 
@@ -79,6 +78,7 @@ from .gram import (
     diagonal,
     gram,
     has_gamma,
+    is_average,
     is_operator_valued,
     is_precomputed,
     provides_operator,

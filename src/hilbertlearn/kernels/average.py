@@ -8,7 +8,7 @@ import numpy as np
 
 from .._utils.equality import EqualByValues
 from .._utils.validation import check_number
-from .gram import InputKernel, is_positive
+from .gram import InputKernel, is_average, is_positive
 from .stationary import STATIONARY, BandwidthMixin, distances, metric_name, profile
 
 _SHOWN = 0.005  # smallest share of a shape that the name contains
@@ -52,6 +52,7 @@ class AverageKernel(EqualByValues):
     parts: tuple[InputKernel, ...]
     weights: tuple[float, ...]
     shares: tuple[float, ...]
+    is_average = True
     rate_setting = BandwidthMixin.rate_setting
 
     def __hash__(self):
@@ -63,14 +64,9 @@ class AverageKernel(EqualByValues):
         return [part.rate for part in self.parts]
 
     @property
-    def components(self):
-        """The kernels without their numbers, which decide how inputs are read."""
-        return tuple(part.kernel for part in self.parts)
-
-    @property
     def positive_definite(self):
         """Whether all kernels are positive semi-definite by construction."""
-        return all(map(is_positive, self.components))
+        return all(is_positive(part.kernel) for part in self.parts)
 
     @property
     def main_part(self) -> InputKernel:
@@ -100,11 +96,6 @@ class AverageKernel(EqualByValues):
 
     def __call__(self, X, Z):
         return self.sum_of(SharedDistances(X, None if Z is X else Z).gram)
-
-    @property
-    def scaled_share(self) -> float:
-        """The share of kernels of scaled inputs."""
-        return sum(share for share, part in zip(self.shares, self.parts, strict=True) if part.is_scaled)
 
     @property
     def name(self) -> str:
@@ -142,7 +133,7 @@ class SharedDistances:
 
     def gram(self, kernel):
         """Compute the Gram matrix (n, m) of a resolved kernel."""
-        if hasattr(kernel.kernel, "sum_of"):
+        if is_average(kernel.kernel):
             return kernel.kernel.sum_of(self.gram)
         if not isinstance(kernel.kernel, str) or kernel.kernel not in STATIONARY:
             return kernel.training_gram(self.X) if self.Z is None else kernel(self.X, self.Z)

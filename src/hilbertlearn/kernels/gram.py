@@ -78,6 +78,11 @@ def provides_operator(kernel):
     return getattr(kernel, "provides_operator", False)
 
 
+def is_average(kernel):
+    """Whether the kernel is a weighted sum of the kernels ``parts``, see ``AverageKernel``."""
+    return getattr(kernel, "is_average", False)
+
+
 def is_positive(kernel, params=None):
     """Whether the kernel is positive semi-definite by construction."""
     if isinstance(kernel, str):
@@ -277,9 +282,16 @@ class InputKernel(EqualByValues):
         return self.scaling is not None and not self.scaling.keeps_units
 
     @property
+    def parts(self) -> tuple[InputKernel, ...]:
+        """The single kernels of an average; the kernel itself if it is one."""
+        return tuple(one for part in self.kernel.parts for one in part.parts) if is_average(self.kernel) else (self,)
+
+    @property
     def scaled_share(self) -> float:
         """The share of an average that has scaled inputs; 0 or 1 for a single kernel."""
-        return getattr(self.kernel, "scaled_share", float(self.is_scaled))
+        if not is_average(self.kernel):
+            return float(self.is_scaled)
+        return sum(share * part.scaled_share for share, part in zip(self.kernel.shares, self.kernel.parts, strict=True))
 
     @property
     def rate(self):

@@ -284,8 +284,8 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
         items: SummaryItems = [("samples", n), ("coordinates", len(self.center_))]
         items += [("features", state.approximation)] if state.approximation is not None else []
         items += [("loss", self.loss_), ("alpha", self.alpha_), ("kernel", self.kernel_)]
-        is_average = any(hasattr(kernel.kernel, "components") for kernel in state.kernels)
-        items += [("gamma", self.gamma_)] if self.gamma_ is not None and not is_average else []
+        has_average = any(kernels.is_average(kernel.kernel) for kernel in state.kernels)
+        items += [("gamma", self.gamma_)] if self.gamma_ is not None and not has_average else []
         scaled = max((kernel.scaled_share for kernel in state.kernels), default=0.0)
         items += [("scaled inputs", "yes" if scaled > _ALL else f"{scaled:.0%}")] if scaled > 0 else []
         if isinstance(state, State):

@@ -99,11 +99,6 @@ class FittedMachine:
         """
         return self.state.leave_one_out_obstacle
 
-    @property
-    def has_leave_one_out_models(self) -> bool:
-        """Whether ``leave_one_out_models`` has a formula."""
-        return not self.leave_one_out_obstacle
-
     def leave_one_out_models(self) -> LeaveOneOutMachines:
         """All models without one training sample each, in closed form; alpha times the sum of weights is held fixed.
 

@@ -11,7 +11,7 @@ from ..data.frames import check_collected, is_frame, is_framed, item_values, val
 from ..data.functions import as_curves, curves_on_grid, has_points, read_functions, same_points
 from ..data.objects import as_numbers, kind_of
 from ..data.times import points_in
-from ..kernels import InputTable
+from ..kernels import InputKernel, InputTable
 from .dates import list_names, with_days
 
 _N_NAMES = 10  # names of columns that a message lists
@@ -30,7 +30,7 @@ def check_inputs(estimator, X, kernels, reset, like=None, dtype=np.float64):
     dtype : of rows of numbers for named kernels, or a list of accepted ones, the first being the default
     """
     check_collected(X, "X")
-    kernels = [part for kernel in kernels for part in getattr(kernel, "components", (kernel,))]
+    kernels = [part.kernel for kernel in kernels for part in InputKernel(kernel).parts]
     if _any_has(kernels, "accepts_any_input"):  # a transformer checks its inputs itself
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X

@@ -112,7 +112,8 @@ class Expansion(LearntFunction):
             )
         raise ValueError(
             "novelty requires a kernel machine with samples in memory, and kernels whose values are numbers, each with "
-            "an output operator; fit such a kernel, as kernel='rbf', to arrays in memory"
+            "an output operator; fit such a kernel, as kernel='rbf', to arrays in memory (again if the model is from a "
+            "file of an earlier version)"
         )
 
 

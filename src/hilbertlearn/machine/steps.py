@@ -82,10 +82,11 @@ class FitSteps:
         """The fit, and its settings: smoother ones where the solver does not converge with those selected."""
         return selection.fit_selected(selected, partial(self.solve, spec))
 
-    def fit_path(self, spec: Spec, training: Training, alphas) -> Iterator[Fit]:
-        """A fit for each alpha, each started at the one before."""
+    def fit_path(self, spec: Spec, training: Training, alphas) -> Iterator[tuple[Selection, Fit]]:
+        """Settings and a fit for each alpha, each started at the one before."""
         loss = selection.resolve_loss(training, spec.loss, alphas, spec.options)
-        return fit_path(training, loss, alphas, spec.options)
+        for alpha, result in zip(alphas, fit_path(training, loss, alphas, spec.options), strict=True):
+            yield Selection(alpha, loss, training), result
 
     def make_state(self, result: Fit) -> State:
         """Create the state of a fit."""
@@ -129,9 +130,10 @@ def make_result(spec: Spec, selected: Selection, result: Fit) -> FitResult:
 
 def path_results(spec: Spec, training: Training, alphas) -> Iterator[FitResult]:
     """A result for each alpha, with the kernels of the training data."""
-    for result in spec.steps.fit_path(spec, training, alphas):
+    for selected, result in spec.steps.fit_path(spec, training, alphas):
         check_solved(spec, result)
-        yield FitResult(state=spec.steps.make_state(result), form=training.form)
+        state, learnt = spec.steps.make_state(result), spec.steps.learnt(selected)
+        yield FitResult(state=state, form=training.form, learnt=learnt)
 
 
 def fit_part(spec: Spec, selected: Selection, rows) -> FitResult:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 
-from . import fold_settings
 from .base import KernelMachine
-from .in_memory import MemorySource
 from .state import LeaveOneOutMachines
 from .steps import fit_part, fitted_copy
 
@@ -19,26 +16,6 @@ def fit_with_leave_one_out(estimator: KernelMachine, X, y, sample_weight=None) -
     if estimator.machine_.leave_one_out_obstacle:
         return None
     return estimator.state_.leave_one_out_models(None if selection is None else selection.factors)
-
-
-def leave_one_out_by_fold(estimator: KernelMachine, X, y, sample_weight, fold) -> Iterator[LeaveOneOutMachines]:
-    """For each fold the leave-one-out models of all samples with settings that were selected without the fold.
-
-    See ``fold_settings``; fold : (n,) of the samples in use
-    """
-    spec = replace(estimator.spec(y), reuse="factors")
-    return fold_settings.leave_one_out_by_fold(spec, MemorySource(X, y, sample_weight), fold)
-
-
-def selects_settings(estimator: KernelMachine) -> bool:
-    """Whether a fitted estimator has compared settings on its samples, or computed constants of its loss from them.
-
-    A regressor in place of the kernel machine counts as one that does.
-    """
-    spec = estimator.spec()
-    if spec.regressor is not None or spec.loss.needs_residuals:
-        return True
-    return len(estimator.search_results_["error"]) > 1
 
 
 def fit_with_parts(estimator: KernelMachine, X, y, sample_weight=None) -> Callable | None:

@@ -96,7 +96,7 @@ CLASSES = {
     "links.embedders": "MachineEmbedder MachineEmbedding RegressorEmbedder RegressorEmbedding",
     "functional": "FunctionalRegressor FunctionalState",
     "machine.diagnostics": "SampleDiagnostics",
-    "machine.fold_settings": "FoldedLeaveOneOut",
+    "machine.folded_leave_one_out": "FoldedLeaveOneOut",
     "machine.forms": "DataForm",
     "autoencoder.layers": "InnerKernel Network",
     "links.selection": "LinkSearch",

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.validation import check_choice
+from ..kernels import is_average
 from .axes import CYCLE, RED, axes_of, colour_bar, format_number, scale_for, tidy
 
 _DIGITS = 6  # decimals of log10 to which two values of a setting are equal: 1e-6 is a relative difference of 2e-6
@@ -146,7 +147,7 @@ def _selected_trial(trials, model, over):
 
     An average of kernels has no single gamma: over gamma the kernel with the largest share stands for it.
     """
-    main = getattr(model.kernel_, "main_part", None)
+    main = model.kernel_.main_part if is_average(model.kernel_) else None
     kernel, gamma = (model.kernel_, model.gamma_) if over == "alpha" or main is None else (main.kernel, main.rate)
     same = trials["kernel"] == _name(kernel)
     is_candidate = same if same.any() else np.ones(len(same), dtype=bool)

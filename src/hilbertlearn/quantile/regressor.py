@@ -71,7 +71,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         outputs as the level says are below the quantiles that models without their fold, of 10, predict for them.
         "auto" does so for vectors where ``alpha="auto"``; for a given alpha and for curves predictions are those of
         the certified optimum. The coverage of new outputs is then close to the levels, though not guaranteed; see
-        ``ConformalPredictor``.
+        ``ConformalPredictor``. The models of ``fit_path`` and ``RegularizationPathCV``, which compares alphas without
+        offsets, get theirs by the same rule.
     grid : array of shape (m,) or tuple of arrays, default=None
         Increasing points of curves y (n, m), as in ``FunctionalRegressor``. None is for vectors, and for an
         ``FDataGrid``, which has its own.

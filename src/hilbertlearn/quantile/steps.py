@@ -18,6 +18,7 @@ from ..machine.inputs import check_inputs
 from ..machine.state import State
 from ..machine.steps import FitResult, FitSteps
 from ..selection import Selection
+from ..selection.levels import calibrate
 from ..spaces import VectorSpace, read_vectors
 from .independent_outputs import SeparateOutputsState, make_unobserved_state
 from .non_crossing import fit_non_crossing, in_order, non_crossing_state
@@ -114,10 +115,14 @@ class QuantileSteps(FitSteps):
             return selected.offsets
         return in_order(selected.offsets, levels)
 
+    def fit_selected(self, spec, selected):
+        if self.calibrates and selected.offsets is None and len(selected.training.rows) > 1:  # alpha is from a path
+            selected = calibrate(selected, spec.options)
+        return super().fit_selected(spec, selected)
+
     def fit_path(self, spec, training, alphas):
         for alpha in alphas:
-            _, result = self.fit_selected(spec, Selection(alpha, spec.loss, training))
-            yield result
+            yield self.fit_selected(spec, Selection(alpha, spec.loss, training))
 
     def make_state(self, result):
         return non_crossing_state(result) if result.loss.is_constrained else State.from_fit(result)

@@ -7,11 +7,11 @@ takes K selections, on the other folds, and K factorisations. With folds of one 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._utils.progress import Task
 from ..selection import Selection
 from ..training import Samples, build, for_alpha, resolve_schedule
 from .in_memory import MemorySource
@@ -26,6 +26,36 @@ class FoldedLeaveOneOut:
 
     parts: tuple[LeaveOneOutMachines, ...]  # of each fold's settings, all n models
     fold: np.ndarray  # (n,) the fold of each sample
+
+    @classmethod
+    def fit(cls, estimator, X, y, sample_weight, fold, task: Task) -> FoldedLeaveOneOut | None:
+        """Select settings without each fold, and fit the models; None where these have no closed form.
+
+        The settings of a part of the samples do not serve a model of all on features, with a graph or with an alpha per
+        output. Where outputs have gaps, an operator that relates them has no closed form; so if operators are compared,
+        all folds have the one of the model of all samples, the identity.
+
+        estimator : a kernel machine, not fitted
+        fold : (n,) numbers from 0 of the folds of the samples in use
+        task : the progress, one step a fold
+        """
+        spec = replace(estimator.spec(y), reuse="factors")
+        samples = MemorySource(X, y, sample_weight).read(spec)
+        if samples.recipe.features is not None or samples.graph is not None or spec.alpha_per_output:
+            return None
+        if samples.mask is not None:
+            samples = samples.with_operator_setting(samples.recipe.pairs[0][1])
+        spec = replace(spec, alpha=resolve_schedule(spec.alpha, len(samples.rows)))
+        parts = []
+        with task:
+            for k in range(int(fold.max()) + 1):
+                selected = _select_without(spec, samples, np.flatnonzero(fold != k))
+                state = solve_selection(spec, selected).state
+                if state.leave_one_out_obstacle:
+                    return None
+                parts.append(state.leave_one_out_models(selected.factors))
+                task.step()
+        return cls(tuple(parts), fold)
 
     @property
     def rows(self):
@@ -68,32 +98,6 @@ class FoldedLeaveOneOut:
         by_fold = [np.flatnonzero(self.fold == k) for k in range(len(self.parts))]
         values = [part.coordinates_at(X, rows) for part, rows in zip(self.parts, by_fold, strict=True)]
         return np.concatenate(values, axis=1)[:, np.argsort(np.concatenate(by_fold))]
-
-
-def can_select_by_fold(spec: Spec, samples: Samples) -> bool:
-    """Whether the settings of a part of the samples serve a model of all: not with features or an alpha per output."""
-    return samples.recipe.features is None and samples.graph is None and not spec.alpha_per_output
-
-
-def leave_one_out_by_fold(spec: Spec, source: MemorySource, fold) -> Iterator[LeaveOneOutMachines]:
-    """For each fold the leave-one-out models of all samples, with settings that were selected without the fold.
-
-    Nothing is yielded for a fold whose models have no closed form. Where outputs have gaps, an operator that relates
-    them has none; so if operators are compared, all folds have the one of the model of all samples, the identity.
-
-    fold : (n,) numbers from 0 of the folds of the samples in use
-    """
-    samples = source.read(spec)
-    if not can_select_by_fold(spec, samples):
-        return
-    if samples.mask is not None:
-        samples = samples.with_operator_setting(samples.recipe.pairs[0][1])
-    spec = replace(spec, alpha=resolve_schedule(spec.alpha, len(samples.rows)))
-    for k in range(int(fold.max()) + 1):
-        selected = _select_without(spec, samples, np.flatnonzero(fold != k))
-        result = solve_selection(spec, selected)
-        if not result.state.leave_one_out_obstacle:
-            yield result.state.leave_one_out_models(selected.factors)
 
 
 def _select_without(spec: Spec, samples: Samples, others) -> Selection:

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor
-from hilbertlearn.machine.fold_settings import FoldedLeaveOneOut
-from hilbertlearn.machine.wrapping import leave_one_out_by_fold
+from hilbertlearn._utils.progress import Progress
+from hilbertlearn.machine.folded_leave_one_out import FoldedLeaveOneOut
 
 rng = np.random.default_rng(0)
 N = 12
@@ -16,8 +16,8 @@ WEIGHTS = rng.uniform(0.5, 2.0, N)
 FOLD = np.arange(N) % 4
 
 
-def folded(estimator, fold, weights=None):
-    return FoldedLeaveOneOut(tuple(leave_one_out_by_fold(estimator, X, Y, weights, fold)), fold)
+def folded(estimator, fold, weights=None, outputs=Y):
+    return FoldedLeaveOneOut.fit(estimator, X, outputs, weights, fold, Progress().task("settings", "fold", N))
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["even", "weighted"])
@@ -67,16 +67,16 @@ def test_two_samples_left_out_have_the_settings_of_the_first_ones_fold():
 
 
 def test_settings_that_do_not_serve_all_samples():
-    assert not list(leave_one_out_by_fold(OperatorKernelRegressor(alpha_per_output=True), X, Y, None, FOLD))
+    assert folded(OperatorKernelRegressor(alpha_per_output=True), FOLD) is None
+    assert folded(OperatorKernelRegressor(feature_map=5), FOLD) is None
     with_gaps = Y.copy()
     with_gaps[0, 0] = np.nan
     related = OperatorKernelRegressor("rbf", operator=np.array([[1.0, 0.5], [0.5, 1.0]]))
-    assert not list(leave_one_out_by_fold(related, X, with_gaps, None, FOLD))  # no closed form
+    assert folded(related, FOLD, outputs=with_gaps) is None  # no closed form
 
 
 def test_curves():
     curves = np.sin(np.linspace(0, 3, 8) + X[:, :1]) + 0.1 * rng.normal(size=(N, 8))
-    estimator = FunctionalRegressor("rbf", gamma=1.0)
-    models = FoldedLeaveOneOut(tuple(leave_one_out_by_fold(estimator, X, curves, None, FOLD)), FOLD)
+    models = folded(FunctionalRegressor("rbf", gamma=1.0), FOLD, outputs=curves)
     predictions = models.coordinates_at(X)
     assert_allclose(predictions[np.arange(N), np.arange(N)], models.loo_predictions, atol=1e-8)
