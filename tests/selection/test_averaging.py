@@ -52,11 +52,19 @@ def test_kernels_of_any_scale_count_by_their_shares():
     candidates = tuple(
         Candidate(kernel.kernel, (kernel,), 1.0, 0.0, 0.0, scale) for kernel, scale in zip(kernels, scales, strict=True)
     )
-    average = average_kernel(candidates, normalizes=True)
-    values = [weight * np.diag(part(X)).mean() for weight, part in zip(average.kernel.weights, average.kernel.parts)]
+    average, kernel = average_kernel(candidates, normalizes=True)
+    values = [weight * np.diag(part(X)).mean() for weight, part in zip(average.weights, average.parts)]
     assert_allclose(values[0], values[1])
-    assert average_kernel(candidates, normalizes=False).kernel.weights == (0.5, 0.5)
-    assert average_kernel(candidates[:1], normalizes=True) is None
+    assert kernel.kernel is average
+    assert average_kernel(candidates, normalizes=False)[0].weights == (0.5, 0.5)
+
+
+def test_a_kernel_with_all_the_weight_is_the_average():
+    kernel = InputKernel("rbf", 1.0)
+    light = Candidate("linear", (InputKernel("linear"),), 1.0, -20.0, 0.0, 1.0)
+    heavy = Candidate("rbf", (kernel,), 1.0, 0.0, 0.0, 1.0)
+    for candidates in ((light, heavy), (heavy, light), (heavy,)):
+        assert average_kernel(candidates, normalizes=True) == ("rbf", kernel)
 
 
 def test_a_finer_grid_of_alphas_changes_little():

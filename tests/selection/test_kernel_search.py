@@ -144,6 +144,22 @@ def test_a_grid_by_hand_does_no_better():
         assert selected <= min(errors) * 1.002
 
 
+def test_the_kernel_that_is_left_in_the_average_is_that_of_the_model():
+    """Here it is not that of the smallest error, in which a large residual decides."""
+    r = np.random.default_rng(150)
+    n = int(r.choice([150, 210, 400]))
+    scales = np.array([1, r.choice([1.52, 1.6, 2])])
+    inputs = r.normal(size=(n, 2)) * scales
+    y = np.sin(1.5 * inputs[:, 0]) * np.cos(inputs[:, 1]) + r.choice([0.05, 0.2]) * r.normal(size=n)
+    new = r.normal(size=(500, 2)) * scales
+    model = OperatorKernelRegressor("rbf").fit(inputs, y)
+    assert model.kernel_ == "rbf"
+    errors = model.predict(new) - np.sin(1.5 * new[:, 0]) * np.cos(new[:, 1])
+    assert np.mean(errors**2) < 0.02
+    given = OperatorKernelRegressor("rbf", gamma=model.gamma_, scale_inputs=True).fit(inputs, y)
+    assert model.alpha_ == pytest.approx(given.alpha_, rel=1e-6)
+
+
 def test_an_alpha_that_is_given_stays():
     """Kernels are then compared, and added, as they are."""
     model = OperatorKernelRegressor("rbf", alpha=1e-3, scale_inputs=False).fit(X, Y)

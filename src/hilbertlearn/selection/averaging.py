@@ -136,17 +136,19 @@ def shares_of(candidates: tuple[Candidate, ...]):
     return shares / shares.sum()
 
 
-def average_kernel(candidates: tuple[Candidate, ...], normalizes: bool) -> kernels.InputKernel | None:
-    """The average of kernels; None where one of them has all the weight.
+def average_kernel(candidates: tuple[Candidate, ...], normalizes: bool) -> tuple[Any, kernels.InputKernel]:
+    """The average of kernels as a setting and as a kernel; where one of them has all the weight, this kernel itself.
 
     normalizes : whether kernels are divided by their scale; not for a given alpha, which refers to each as it is
     """
     shares = shares_of(candidates)
     used = np.flatnonzero(shares)
     if len(used) == 1:
-        return None
+        only = candidates[used[0]]
+        return only.setting, only.kernels[0]
     scales = np.array([candidates[i].scale for i in used]) if normalizes else np.ones(len(used))
     shares = shares[used]
     factors = shares * np.exp(shares @ np.log(scales)) / scales
     parts = tuple(candidates[i].kernels[0] for i in used)
-    return kernels.InputKernel(kernels.AverageKernel(parts, tuple(map(float, factors)), tuple(map(float, shares))))
+    average = kernels.AverageKernel(parts, tuple(map(float, factors)), tuple(map(float, shares)))
+    return average, kernels.InputKernel(average)

@@ -47,13 +47,13 @@ _COMPLETE, _FIRST, _SECOND = 600, 400, 1000
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The kernels with the smallest error."""
+    """The selected kernels: those of the smallest error, or of the largest weights."""
 
     setting: Any  # the selected kernel, with "auto" parameters
     kernels: tuple[kernels.InputKernel, ...]
     curve: ErrorCurve  # of their errors over alpha
     trials: tuple[Trial, ...]
-    rate: float  # relative to the median rule's
+    rate: float  # of the smallest error, relative to the median rule's
     neighbours: list[tuple[int, float]]  # (index of the family, rate) of the kernel itself and of similar ones
     candidates: tuple[Candidate, ...] = ()  # the kernels evaluated in the last round
 
@@ -173,16 +173,21 @@ def search_kernels(
 
 
 def average_kernels(samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None) -> SearchResult:
-    """The result with the average of the evaluated kernels in place of the best one, and its alpha."""
+    """The result with the average of the evaluated kernels in place of the best one, and its alpha.
+
+    Where one kernel has all the weight it is this one: not always that of the smallest error, whose large residuals
+    are not limited.
+    """
     is_auto = isinstance(alpha, str)
-    kernel = average_kernel(result.candidates, normalizes=is_auto)
-    if kernel is None:
+    setting, kernel = average_kernel(result.candidates, normalizes=is_auto)
+    if (kernel,) == result.kernels:
         return result
     gram = kernels.SharedDistances(samples.X).gram(kernel)
-    training = build(samples.with_kernel_candidates([kernel.kernel]).with_kernel(kernel.kernel), [kernel], [gram])
+    training = build(samples.with_kernel_candidates([setting]).with_kernel(setting), [kernel], [gram])
     curve = error_curve(training, criterion, candidate_alphas(training, alpha), weights)
-    trials = result.trials + curve.trials()
-    return replace(result, setting=kernel.kernel, kernels=(kernel,), curve=curve, trials=trials)
+    is_new = all(candidate.kernels != (kernel,) for candidate in result.candidates)
+    trials = result.trials + curve.trials() if is_new else result.trials
+    return replace(result, setting=setting, kernels=(kernel,), curve=curve, trials=trials)
 
 
 def operator_gain(operator) -> float:
