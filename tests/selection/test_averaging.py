@@ -21,6 +21,7 @@ from hilbertlearn.selection.averaging import (
     limited_squares,
     mean_alpha,
     rate_log_weight,
+    shape_log_weight,
     shares_of,
     sharpness,
     unscaled_log_weight,
@@ -81,6 +82,13 @@ def test_weights_concentrate_with_the_number_of_samples():
     assert sharpness(2000) / sharpness(200) == pytest.approx(100)
     assert sharpness(50) / sharpness(25) == pytest.approx(2)
     assert rate_log_weight(1.0) < rate_log_weight(0.25) < rate_log_weight(1 / 64) == 0
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_the_weight_of_a_shape_does_not_depend_on_the_grid_of_its_rates(first):
+    """Of rates between 1/256 and 256 times the median rule's; the first shape has four times that of another one."""
+    totals = [16 / np.log2(step) * np.exp(shape_log_weight(first, step)) for step in (2.0, 4.0, 16.0, 256.0)]
+    assert_allclose(totals, 16 if first else 4)
 
 
 def test_inputs_as_given_enter_continuously():

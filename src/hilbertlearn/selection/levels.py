@@ -77,8 +77,8 @@ def select_levels(
     """Select the kernel, alpha and the coupling of the levels; the last two are numbers, or "auto".
 
     The kernel, and an operator on the outputs where one is open, are those of the squared loss, by closed-form
-    leave-one-out. The rate of the kernel, coupling and alpha have the smallest pinball loss over folds, which share their
-    factors; the rate is that of the squared loss or differs from it by powers of 32.
+    leave-one-out; the rate of the kernel may differ from theirs by powers of 32. It, coupling and alpha have the
+    smallest pinball loss over folds, which share their factors.
 
     calibrates : whether quantiles are corrected by the offsets of ``level_offsets``, in the folds and in the result
     """
