@@ -92,18 +92,15 @@ def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
     Kernels whose inputs cannot be scaled, such as kernel objects, have them as given.
     """
     recipe = samples.recipe
-    candidates = [
-        (kernel, kernels.can_scale(_settings_of_terms(samples, kernel), samples.X))
-        for kernel in recipe.kernel_candidates or [recipe.pairs[0][0]]
-    ]
-    scalings = _candidate_scalings(samples, [kernel for kernel, is_scalable in candidates if is_scalable])
+    candidates = recipe.kernel_candidates or [recipe.pairs[0][0]]
+    scalable = [kernel for kernel in candidates if kernels.can_scale(_settings_of_terms(samples, kernel), samples.X)]
     families: list[tuple[Any, kernels.KernelFamily]] = []
-    for number, (scaling, log_weight) in enumerate(scalings):
-        for kernel, is_scalable in candidates:
+    for number, (scaling, log_weight) in enumerate(_candidate_scalings(samples, scalable)):
+        for kernel in candidates if number == 0 else scalable:
             pairs = samples.with_kernel(kernel).recipe.pairs
-            inputs = (samples.X, samples.input_weights, recipe.center, scaling if is_scalable else None)
+            inputs = (samples.X, samples.input_weights, recipe.center, scaling if kernel in scalable else None)
             family = kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs)
-            if number == 0 or (is_scalable and family.is_searched):  # of linear functions, scaled inputs are enough
+            if number == 0 or family.is_searched:  # of linear functions, scaled inputs are enough
                 families.append((kernel, replace(family, log_weight=log_weight)))
     return families
 
@@ -176,15 +173,14 @@ def search_kernels(
                     for candidate in candidates:
                         search.evaluate(*candidate)
             curve = search.best_curve()
-        i, rate = search.best
-        setting, family = families[i]
+        best = search.candidates[search.best]
         neighbours = search.averaged() if is_averaged else search.neighbours(n)
         trials += search.trials
         if n > FEW:  # an average of few samples has no best rate
             search.warn_at_edge()
-        is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
+        is_wide, candidates = False, neighbours if is_wide else [search.best]
     evaluated = tuple(search.candidates.values())
-    return SearchResult(setting, family.at_rate(rate), curve, trials, rate, neighbours, evaluated)
+    return SearchResult(best.setting, best.kernels, curve, trials, search.best[1], neighbours, evaluated)
 
 
 def average_kernels(samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None) -> SearchResult:
@@ -195,13 +191,12 @@ def average_kernels(samples: Samples, result: SearchResult, criterion: Criterion
     """
     is_auto = isinstance(alpha, str)
     setting, kernel = average_kernel(result.candidates, normalizes=is_auto)
-    if (kernel,) == result.kernels:
+    if kernel is result.kernels[0]:
         return result
     gram = kernels.SharedDistances(samples.X).gram(kernel)
     training = build(samples.with_kernel_candidates([setting]).with_kernel(setting), [kernel], [gram])
     curve = error_curve(training, criterion, candidate_alphas(training, alpha), weights)
-    is_new = all(candidate.kernels != (kernel,) for candidate in result.candidates)
-    trials = result.trials + curve.trials() if is_new else result.trials
+    trials = result.trials + curve.trials() if isinstance(setting, kernels.AverageKernel) else result.trials
     return replace(result, setting=setting, kernels=(kernel,), curve=curve, trials=trials)
 
 
