@@ -43,7 +43,7 @@ def test_choice_is_marked(chosen):
     mark = ax.lines[-1]
     assert mark.get_label().startswith(f"selected: {chosen.kernel_.name}, alpha = ")
     tried = chosen.search_results_
-    own = np.array([kernel is chosen.kernel_ for kernel in tried["kernel"]])
+    own = tried["kernel"] == str(chosen.kernel_)
     alphas = tried["alpha"][own]
     nearest = alphas[np.argmin(np.abs(np.log(alphas / chosen.alpha_)))]  # alpha is a mean of those that were tried
     assert_allclose(mark.get_xdata(), nearest, rtol=1e-3)

@@ -21,6 +21,7 @@ from hilbertlearn.selection.averaging import (
     limited_squares,
     mean_alpha,
     rate_log_weight,
+    shape_log_weight,
     shares_of,
     sharpness,
     unscaled_log_weight,
@@ -52,11 +53,19 @@ def test_kernels_of_any_scale_count_by_their_shares():
     candidates = tuple(
         Candidate(kernel.kernel, (kernel,), 1.0, 0.0, 0.0, scale) for kernel, scale in zip(kernels, scales, strict=True)
     )
-    average = average_kernel(candidates, normalizes=True)
-    values = [weight * np.diag(part(X)).mean() for weight, part in zip(average.kernel.weights, average.kernel.parts)]
+    average, kernel = average_kernel(candidates, normalizes=True)
+    values = [weight * np.diag(part(X)).mean() for weight, part in zip(average.weights, average.parts)]
     assert_allclose(values[0], values[1])
-    assert average_kernel(candidates, normalizes=False).kernel.weights == (0.5, 0.5)
-    assert average_kernel(candidates[:1], normalizes=True) is None
+    assert kernel.kernel is average
+    assert average_kernel(candidates, normalizes=False)[0].weights == (0.5, 0.5)
+
+
+def test_a_kernel_with_all_the_weight_is_the_average():
+    kernel = InputKernel("rbf", 1.0)
+    light = Candidate("linear", (InputKernel("linear"),), 1.0, -20.0, 0.0, 1.0)
+    heavy = Candidate("rbf", (kernel,), 1.0, 0.0, 0.0, 1.0)
+    for candidates in ((light, heavy), (heavy, light), (heavy,)):
+        assert average_kernel(candidates, normalizes=True) == ("rbf", kernel)
 
 
 def test_a_finer_grid_of_alphas_changes_little():
@@ -73,6 +82,13 @@ def test_weights_concentrate_with_the_number_of_samples():
     assert sharpness(2000) / sharpness(200) == pytest.approx(100)
     assert sharpness(50) / sharpness(25) == pytest.approx(2)
     assert rate_log_weight(1.0) < rate_log_weight(0.25) < rate_log_weight(1 / 64) == 0
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_the_weight_of_a_shape_does_not_depend_on_the_grid_of_its_rates(first):
+    """Of rates between 1/256 and 256 times the median rule's; the first shape has four times that of another one."""
+    totals = [16 / np.log2(step) * np.exp(shape_log_weight(first, step)) for step in (2.0, 4.0, 16.0, 256.0)]
+    assert_allclose(totals, 16 if first else 4)
 
 
 def test_inputs_as_given_enter_continuously():

@@ -144,6 +144,22 @@ def test_a_grid_by_hand_does_no_better():
         assert selected <= min(errors) * 1.002
 
 
+def test_the_kernel_that_is_left_in_the_average_is_that_of_the_model():
+    """Here it is not that of the smallest error, in which a large residual decides."""
+    r = np.random.default_rng(150)
+    n = int(r.choice([150, 210, 400]))
+    scales = np.array([1, r.choice([1.52, 1.6, 2])])
+    inputs = r.normal(size=(n, 2)) * scales
+    y = np.sin(1.5 * inputs[:, 0]) * np.cos(inputs[:, 1]) + r.choice([0.05, 0.2]) * r.normal(size=n)
+    new = r.normal(size=(500, 2)) * scales
+    model = OperatorKernelRegressor("rbf").fit(inputs, y)
+    assert model.kernel_ == "rbf"
+    errors = model.predict(new) - np.sin(1.5 * new[:, 0]) * np.cos(new[:, 1])
+    assert np.mean(errors**2) < 0.02
+    given = OperatorKernelRegressor("rbf", gamma=model.gamma_, scale_inputs=True).fit(inputs, y)
+    assert model.alpha_ == pytest.approx(given.alpha_, rel=1e-6)
+
+
 def test_an_alpha_that_is_given_stays():
     """Kernels are then compared, and added, as they are."""
     model = OperatorKernelRegressor("rbf", alpha=1e-3, scale_inputs=False).fit(X, Y)
@@ -226,7 +242,7 @@ def test_the_end_of_the_grid_causes_a_warning(n, warns):
 
 def test_candidate_kernels():
     best = kernels.KernelSearch(["linear", kernels.Matern(2.5), "poly"])
-    model = OperatorKernelRegressor(best).fit(X, Y)
+    model = OperatorKernelRegressor(best).fit(*noisy_samples())
     tried = {str(kernel).split("(")[0] for kernel in model.search_results_["kernel"]}
     assert {name for name in tried if not name.startswith("average of ")} == {"linear", "Matern", "poly"}
     assert any(isinstance(part.kernel, kernels.Matern) for part in model.kernel_.parts)
@@ -273,7 +289,7 @@ def test_curves_have_the_shapes_of_l2():
     curves = np.sin(6 * (t + rng.uniform(size=(30, 1))))[:, :, None]
     model = FunctionalRegressor().fit(curves, curves[:, :, 0])
     used = [part.kernel for part in kernels.InputKernel(model.kernel_).parts]
-    tried = [kernel for kernel in model.search_results_["kernel"] if not isinstance(kernel, kernels.AverageKernel)]
+    tried = [kernel for kernel in model.search_results_["kernel"] if not str(kernel).startswith("average of ")]
     assert all(isinstance(kernel, kernels.L2) for kernel in used)
     assert {kernel.shape for kernel in tried} == {"rbf", "matern32", "matern12", "linear"}
     assert FunctionalRegressor(gamma="median").fit(curves, curves[:, :, 0]).kernel_ == "rbf"
@@ -305,6 +321,31 @@ def test_candidates_without_a_rate_are_evaluated_once(scale_inputs, units):
     table, is_both = model.search_results_, scale_inputs == "auto" and units != (1, 1, 1)
     assert np.sum(table["kernel"] == "linear") == 25
     assert np.sum(table["kernel"] == "rbf") == 25 * (24 if is_both else 19)
+
+
+def test_a_kernel_object_leaves_the_scaling_of_other_candidates_as_it_is():
+    """A kernel without any weight changes nothing, although its own inputs are not scaled."""
+    inputs, new = X * [1, 1000, 1], NEW * [1, 1000, 1]
+    alone = OperatorKernelRegressor("rbf").fit(inputs, Y).predict(new)
+    hopeless = kernels.Matern(0.5, gamma=1e6)
+    for candidates in (["rbf", hopeless], [hopeless, "rbf"]):
+        model = OperatorKernelRegressor(kernels.KernelSearch(candidates)).fit(inputs, Y)
+        assert_allclose(model.predict(new), alone, rtol=1e-6, atol=1e-6)
+        assert np.sum([isinstance(kernel, kernels.Matern) for kernel in model.search_results_["kernel"]]) == 25
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+@pytest.mark.parametrize("others", [[], ["matern12"]], ids=str)
+def test_a_candidate_without_a_rate_may_stand_anywhere(loss, others):
+    """The first kernel whose rate is searched has the fine grid, and finds the outliers."""
+    inputs = rng.uniform(-2, 2, size=(60, 1))
+    y = 3 * np.cos(3 * inputs[:, 0]) + 0.1 * rng.normal(size=60)
+    y[:6] += rng.choice([-3, 3], size=6)
+    predictions = [
+        OperatorKernelRegressor(kernels.KernelSearch(names), loss=loss).fit(inputs, y).predict(NEW[:, :1])
+        for names in (["rbf", "linear", *others], ["rbf", *others, "linear"], ["linear", "rbf", *others])
+    ]
+    assert_allclose(predictions[1:], [predictions[0]] * 2, rtol=1e-4, atol=1e-4)
 
 
 def test_the_path_over_alpha_has_the_selected_kernel():

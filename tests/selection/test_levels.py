@@ -1,14 +1,25 @@
 """Selection for quantiles: columns of levels, pinball errors by hand, coupling and rates."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.machines import prepare, read
 from numpy.testing import assert_allclose
 
-from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, kernels
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, QuantileRegressor, kernels
 from hilbertlearn.losses import Pinball
 from hilbertlearn.selection import select_levels, with_levels
-from hilbertlearn.selection.levels import COUPLINGS, LevelFolds, calibrate, errors_by_output, level_residuals, with_rate
+from hilbertlearn.selection.levels import (
+    COUPLINGS,
+    LevelFolds,
+    _has_searched_rate,
+    _search_rate,
+    calibrate,
+    errors_by_output,
+    level_residuals,
+    with_rate,
+)
 from hilbertlearn.training import Options, fit
 
 rng = np.random.default_rng(0)
@@ -97,6 +108,45 @@ def test_rates_of_kernels_are_multiplied():
     training = prepare(model(), X, Y)
     assert with_rate(training, 1) is training
     assert_allclose(with_rate(training, 3.0).grams[0].dense(), kernels.gram("rbf", X, gamma=6.0), rtol=1e-10)
+
+
+def test_the_order_of_candidates_does_not_decide_whether_rates_are_tried():
+    """Noise whose spread varies faster than its mean: the squared loss selects a smooth kernel."""
+    r = np.random.default_rng(0)
+    inputs = r.uniform(size=(100, 1))
+    y = (0.1 + np.abs(np.sin(12 * inputs[:, 0]))) * r.normal(size=100)
+    models = [
+        QuantileRegressor((0.1, 0.5, 0.9), kernel=kernels.KernelSearch(candidates)).fit(inputs, y)
+        for candidates in (["rbf", "linear"], ["linear", "rbf"])
+    ]
+    methods = [np.sum(model.search_results_["method"] == "folds") for model in models]
+    assert methods[0] == methods[1]
+    assert_allclose(models[1].predict(inputs), models[0].predict(inputs), atol=1e-2 * y.std())
+
+
+def test_rates_are_searched_of_kernels_whose_rate_is_open():
+    search = kernels.KernelSearch(["linear", kernels.Matern(1.5, gamma=2.0), "rbf"])
+    samples = read(OperatorKernelRegressor(search), X, Y)
+    for kernel, is_open in zip(samples.recipe.kernel_candidates, (False, False, True), strict=True):
+        selected = prepare(OperatorKernelRegressor(kernel), X, Y)
+        selected = replace(selected, recipe=samples.with_kernel(kernel).recipe)
+        assert _has_searched_rate(samples, selected) == is_open
+    average = OperatorKernelRegressor(search).fit(X, Y).kernel_
+    assert isinstance(average, kernels.AverageKernel)
+    assert _has_searched_rate(samples, prepare(OperatorKernelRegressor(average), X, Y))
+    given = read(OperatorKernelRegressor(average), X, Y)
+    assert not _has_searched_rate(given, prepare(OperatorKernelRegressor(average), X, Y))
+
+
+@pytest.mark.parametrize("kernel", ["linear", kernels.L2(shape="linear")], ids=str)
+def test_no_models_are_fitted_at_rates_that_a_kernel_does_not_have(kernel, monkeypatch):
+    estimator = OperatorKernelRegressor(kernel) if kernel == "linear" else FunctionalRegressor(kernel)
+    curves = np.column_stack([X, X**2, X**3])
+    training = prepare(estimator, curves, Y if kernel == "linear" else np.column_stack([Y, Y, Y]))
+    folds = LevelFolds(with_levels(training, LEVELS, 1.0), LEVELS, Options())
+    folds.evaluate(1e-2)
+    monkeypatch.setattr(LevelFolds, "evaluate", None)
+    assert _search_rate(folds, True) == (folds, 1.0)
 
 
 def test_coupling_and_alpha_are_numbers():

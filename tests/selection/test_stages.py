@@ -1,5 +1,7 @@
 """Each stage of the automatic selection alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.machines import read
@@ -93,6 +95,29 @@ def refitted_errors(K, alphas, T):
             residuals[i] = T[i] - mean - K[i, rest] @ c
         errors.append(np.mean(residuals**2))
     return np.array(errors)
+
+
+@pytest.mark.parametrize("alpha", ["auto", 1e-2])
+def test_the_average_is_continuous_where_all_but_one_kernel_lose_their_share(alpha):
+    """In the limit the heaviest kernel is left, whichever has the smallest error."""
+    draft = run(start(OperatorKernelRegressor("rbf", scale_inputs=False), alpha=alpha), "search_kernel")
+    best = next(one for one in draft.result.candidates if one.kernels == draft.result.kernels)
+    for heavy in (best, next(one for one in draft.result.candidates if one.rate == best.rate / 16)):
+        light = next(one for one in draft.result.candidates if one.rate == best.rate * 4)
+        kernel = OperatorKernelRegressor("rbf", gamma=heavy.kernels[0].gamma, alpha=alpha, scale_inputs=False)
+        expected = run(start(kernel, alpha=alpha), "build_training")
+        grams, alphas = [], []
+        for weight in (0.03, 0.0201, 0.02):  # shares begin at 0.02
+            weights = np.log(1 - weight), np.log(weight)
+            pair = tuple(replace(one, log_weight=w) for one, w in zip((heavy, light), weights, strict=True))
+            weighted = replace(draft, result=replace(draft.result, candidates=pair))
+            averaged = stages.average_evaluated_kernels(weighted).result
+            grams.append(averaged.kernels[0](X))
+            alphas.append(averaged.curve.alpha)
+        assert_allclose(grams[2], expected.training.grams[0].dense(), atol=1e-10)
+        assert alphas[2] == pytest.approx(expected.alpha, rel=1e-6)
+        assert np.abs(grams[1] - grams[2]).max() < np.abs(grams[0] - grams[2]).max() / 20
+        assert abs(alphas[1] - alphas[2]) <= abs(alphas[0] - alphas[2]) / 20
 
 
 def test_select_runs_the_stages_in_their_order():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hilbertlearn import OperatorKernelRegressor
 from hilbertlearn.selection import Trial, best_index, trials_table
 from hilbertlearn.selection.trials import smoothest
 
@@ -42,3 +43,10 @@ def test_columns_of_a_table():
     }
     assert trials_table(trials[:1])["gamma"].dtype.kind == "f"
     assert all(len(column) == 0 for column in trials_table(()).values())
+
+
+def test_names_of_kernels_and_of_their_average_are_text():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = OperatorKernelRegressor().fit(X, np.sin(X[:, 0]) + X[:, 1])
+    names = sorted(set(model.search_results_["kernel"]))
+    assert str(model.kernel_) in names and set(names) > {"linear", "rbf"}

@@ -52,7 +52,8 @@ class KernelSearch(BaseEstimator):
     ----------
     kernels : sequence, default=("rbf", "matern32", "matern12", "laplacian", "linear")
         Candidates: names, kernel objects or callables that take the same inputs. Named kernels use the estimator's
-        gamma.
+        gamma. The first one whose rate is selected is the preferred one: of few samples more of its rates are
+        evaluated, and its prior weight is four times that of each other one.
 
     References
     ----------

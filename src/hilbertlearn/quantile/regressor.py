@@ -48,7 +48,9 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
         As in ``OperatorKernelRegressor``, selected by leave-one-out errors of the squared loss. Without ``calibrate``,
         "auto" does not try the linear kernel: a linear function has no constant beside c_j.
     gamma : float, "auto", "median" or "scale", default="auto"
-        As in ``OperatorKernelRegressor``.
+        As in ``OperatorKernelRegressor``. "auto", where alpha or the coupling is selected too, also tries rates 32 and
+        1024 times as large or as small as that of the squared loss, and takes one whose pinball loss over folds is
+        more than 1 % smaller.
     kernel_params : dict, default=None
         As in ``OperatorKernelRegressor``.
     operator : "auto", array, object or name of ``hilbertlearn.operators``, default="auto"

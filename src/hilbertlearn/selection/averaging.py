@@ -13,6 +13,9 @@ the 25 of the results page. Limited residuals raise the mean R2 there from 0.544
 Twice that prior has 0.555, but loses more where the truth is not smooth: 0.51 of the variance in place of 0.42, for a
 sine, a square and a product from 20 samples. Half or twice each other constant changes the mean by less than 0.004, but
 twice the sharpness lowers it by 0.01.
+
+A third prior weight is that of shapes: the first one counts four times as much as each other one, whatever the grids of
+their rates. With equal weights the mean R2 of the 25 tables is 0.672 in place of 0.693.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ _NOISE_PENALTY = 0.5  # for the square of each decade by which the variance of n
 _LITTLE_NOISE = 0.03  # this number
 _RATE_PENALTY = 0.5  # for each factor of 4 by which a rate, relative to the median rule, is above
 _HIGH_RATE = 1 / 64  # this number
+_OTHER_SHAPE_PENALTY = np.log(4.0)  # for shapes beside the first one that has a rate
 _UNSCALED_PENALTY = 2.0  # for inputs as given: their units are often an accident
 _SIMILAR_UNITS = 1.5  # ratio of standard deviations of columns up to which inputs as given are not evaluated at all
 _LEAST_SHARE = 0.02  # subtracted from all shares, so that kernels enter and leave the average continuously
@@ -114,6 +118,15 @@ def rate_log_weight(rate) -> float:
     return -_RATE_PENALTY * max(0.0, np.log(rate / _HIGH_RATE) / np.log(4.0))
 
 
+def shape_log_weight(is_first, step) -> float:
+    """Logarithm of the prior weight of a shape at each rate of a grid, so that the spacing of the grid does not matter.
+
+    is_first : whether it is the first shape that has a rate
+    step : factor between rates; a kernel without a rate counts as one rate of a grid with the factor 2
+    """
+    return np.log(np.log2(step)) - (0.0 if is_first else _OTHER_SHAPE_PENALTY)
+
+
 def unscaled_log_weight(unit_ratio) -> float:
     """Logarithm of the prior weight of inputs that are not standardised; -inf where this makes little difference.
 
@@ -136,17 +149,19 @@ def shares_of(candidates: tuple[Candidate, ...]):
     return shares / shares.sum()
 
 
-def average_kernel(candidates: tuple[Candidate, ...], normalizes: bool) -> kernels.InputKernel | None:
-    """The average of kernels; None where one of them has all the weight.
+def average_kernel(candidates: tuple[Candidate, ...], normalizes: bool) -> tuple[Any, kernels.InputKernel]:
+    """The average of kernels as a setting and as a kernel; where one of them has all the weight, this kernel itself.
 
     normalizes : whether kernels are divided by their scale; not for a given alpha, which refers to each as it is
     """
     shares = shares_of(candidates)
     used = np.flatnonzero(shares)
     if len(used) == 1:
-        return None
+        only = candidates[used[0]]
+        return only.setting, only.kernels[0]
     scales = np.array([candidates[i].scale for i in used]) if normalizes else np.ones(len(used))
     shares = shares[used]
     factors = shares * np.exp(shares @ np.log(scales)) / scales
     parts = tuple(candidates[i].kernels[0] for i in used)
-    return kernels.InputKernel(kernels.AverageKernel(parts, tuple(map(float, factors)), tuple(map(float, shares))))
+    average = kernels.AverageKernel(parts, tuple(map(float, factors)), tuple(map(float, shares)))
+    return average, kernels.InputKernel(average)

@@ -17,7 +17,7 @@ from .criterion import Criterion, ErrorEstimate
 from .draws import draw_subsample
 from .trials import Trial, best_index, make_trials
 
-_FEW = 25  # settings that are all evaluated: half of the default grid
+_ALL_EVALUATED = 25  # settings up to which all are evaluated: half of the default grid
 _COARSE = 4  # alphas of the default grid, four a decade, between two that are evaluated first
 
 
@@ -133,7 +133,7 @@ def coarse_to_fine(number, evaluate: Callable) -> dict[int, ErrorEstimate]:
 
     evaluate : function of a sequence of indices that returns an ``ErrorEstimate`` for each
     """
-    coarse = range(0, number, _COARSE) if number > _FEW else range(number)
+    coarse = range(0, number, _COARSE) if number > _ALL_EVALUATED else range(number)
     results = dict(zip(coarse, evaluate(coarse), strict=True))
     best = coarse[best_index([evaluation.error for evaluation in results.values()])]
     between = [i for i in range(best - _COARSE + 1, best + _COARSE) if 0 <= i < number and i not in results]

@@ -19,6 +19,7 @@ from .averaging import (
     Candidate,
     average_kernel,
     rate_log_weight,
+    shape_log_weight,
     shares_of,
     sharpness,
     unscaled_log_weight,
@@ -32,6 +33,7 @@ from .trials import Trial, smoothest
 # Rates of a kernel relative to the median rule's: a factor of 4 apart, from 1e-3 to 16.
 RATES = 2.0 ** np.arange(-10, 5, 2)
 _STEP, _HALF_STEP = RATES[1] / RATES[0], np.sqrt(RATES[1] / RATES[0])
+_COARSENESS = 4  # half steps between two rates of the families whose fixed grid is coarse
 _WINDOW = 1  # steps to either side of the best rate of one kernel at which the next kernels are evaluated
 _BEYOND = 2  # steps beyond the largest rate that are evaluated as long as errors fall
 _NEAR = (1.0, 0.5, 2.0)  # rates that are compared with the best one, relative to it
@@ -47,13 +49,13 @@ _COMPLETE, _FIRST, _SECOND = 600, 400, 1000
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The kernels with the smallest error."""
+    """The selected kernels: those of the smallest error, or of the largest weights."""
 
     setting: Any  # the selected kernel, with "auto" parameters
     kernels: tuple[kernels.InputKernel, ...]
     curve: ErrorCurve  # of their errors over alpha
     trials: tuple[Trial, ...]
-    rate: float  # relative to the median rule's
+    rate: float  # of the smallest error, relative to the median rule's
     neighbours: list[tuple[int, float]]  # (index of the family, rate) of the kernel itself and of similar ones
     candidates: tuple[Candidate, ...] = ()  # the kernels evaluated in the last round
 
@@ -85,30 +87,38 @@ def can_average(samples: Samples) -> bool:
 
 
 def families_of(samples: Samples) -> list[tuple[Any, kernels.KernelFamily]]:
-    """For each candidate kernel, and each scaling of the inputs, its setting and the family of its rates."""
+    """For each candidate kernel, and each scaling of its inputs, its setting and the family of its rates.
+
+    Kernels whose inputs cannot be scaled, such as kernel objects, have them as given.
+    """
     recipe = samples.recipe
-    families: list[tuple[Any, kernels.KernelFamily]] = []
     candidates = recipe.kernel_candidates or [recipe.pairs[0][0]]
-    for number, (scaling, log_weight) in enumerate(_candidate_scalings(samples)):
-        for kernel in candidates:
+    scalable = [kernel for kernel in candidates if kernels.can_scale(_settings_of_terms(samples, kernel), samples.X)]
+    families: list[tuple[Any, kernels.KernelFamily]] = []
+    for number, (scaling, log_weight) in enumerate(_candidate_scalings(samples, scalable)):
+        for kernel in candidates if number == 0 else scalable:
             pairs = samples.with_kernel(kernel).recipe.pairs
-            inputs = (samples.X, samples.input_weights, recipe.center, scaling)
+            inputs = (samples.X, samples.input_weights, recipe.center, scaling if kernel in scalable else None)
             family = kernels.KernelFamily.from_settings(pairs, recipe.gamma, recipe.params, *inputs)
-            family = replace(family, log_weight=log_weight)
-            if (
-                family.is_searched or not number or len(candidates) == 1
-            ):  # of linear functions, scaled inputs are enough
-                families.append((kernel, family))
+            if number == 0 or family.is_searched:  # of linear functions, scaled inputs are enough
+                families.append((kernel, replace(family, log_weight=log_weight)))
     return families
 
 
-def _candidate_scalings(samples: Samples) -> list[tuple[kernels.InputScaling | None, float]]:
-    """Scalings of the inputs to select from, None for inputs as they are, and logarithms of their prior weights."""
+def _settings_of_terms(samples: Samples, kernel) -> list:
+    """The kernels of all terms, with one of the candidates in the first."""
+    return [kernels.scalar_kernel(one) for one, _ in samples.with_kernel(kernel).recipe.pairs]
+
+
+def _candidate_scalings(samples: Samples, scalable) -> list[tuple[kernels.InputScaling | None, float]]:
+    """Scalings of the inputs to select from, None for inputs as they are, and logarithms of their prior weights.
+
+    scalable : the candidate kernels whose inputs can be scaled
+    """
     recipe = samples.recipe
     is_auto = isinstance(recipe.scale_inputs, str)
-    pairs = [samples.with_kernel(kernel).recipe.pairs for kernel in recipe.kernel_candidates] or [recipe.pairs]
-    settings = [kernels.scalar_kernel(kernel) for terms in pairs for kernel, _ in terms]
-    if not recipe.scale_inputs or not kernels.can_scale(settings, samples.X):
+    settings = [setting for kernel in scalable for setting in _settings_of_terms(samples, kernel)]
+    if not recipe.scale_inputs or not settings:
         return [(None, 0.0)]
     is_searched = any(kernels.is_searched(kernel, recipe.gamma) for kernel in settings)
     if is_auto and (scipy.sparse.issparse(samples.X) or samples.graph is not None or not is_searched):
@@ -150,7 +160,9 @@ def search_kernels(
         part = samples if number == n else samples.subsample(rows)
         steps = len(candidates) + 2 * is_wide * len(families)
         task = options.progress.task("search of the kernel", "kernel", steps, where=f"{number} samples", exact=False)
-        search = _KernelSearch(part, families, criterion, alpha, task, None if weights is None else weights[rows])
+        log_weights = _log_weights(families, is_averaged)
+        factors = None if weights is None else weights[rows]
+        search = _KernelSearch(part, families, log_weights, criterion, alpha, task, factors)
         with threads_for(number):
             with suppress(StopSearch), task:
                 if is_wide:
@@ -161,28 +173,31 @@ def search_kernels(
                     for candidate in candidates:
                         search.evaluate(*candidate)
             curve = search.best_curve()
-        i, rate = search.best
-        setting, family = families[i]
+        best = search.candidates[search.best]
         neighbours = search.averaged() if is_averaged else search.neighbours(n)
         trials += search.trials
         if n > FEW:  # an average of few samples has no best rate
             search.warn_at_edge()
-        is_wide, candidates = False, neighbours if is_wide else [(i, rate)]
+        is_wide, candidates = False, neighbours if is_wide else [search.best]
     evaluated = tuple(search.candidates.values())
-    return SearchResult(setting, family.at_rate(rate), curve, trials, rate, neighbours, evaluated)
+    return SearchResult(best.setting, best.kernels, curve, trials, search.best[1], neighbours, evaluated)
 
 
 def average_kernels(samples: Samples, result: SearchResult, criterion: Criterion, alpha, weights=None) -> SearchResult:
-    """The result with the average of the evaluated kernels in place of the best one, and its alpha."""
+    """The result with the average of the evaluated kernels in place of the best one, and its alpha.
+
+    Where one kernel has all the weight it is this one: not always that of the smallest error, whose large residuals
+    are not limited.
+    """
     is_auto = isinstance(alpha, str)
-    kernel = average_kernel(result.candidates, normalizes=is_auto)
-    if kernel is None:
+    setting, kernel = average_kernel(result.candidates, normalizes=is_auto)
+    if kernel is result.kernels[0]:
         return result
     gram = kernels.SharedDistances(samples.X).gram(kernel)
-    training = build(samples.with_kernel_candidates([kernel.kernel]).with_kernel(kernel.kernel), [kernel], [gram])
+    training = build(samples.with_kernel_candidates([setting]).with_kernel(setting), [kernel], [gram])
     curve = error_curve(training, criterion, candidate_alphas(training, alpha), weights)
-    trials = result.trials + curve.trials()
-    return replace(result, setting=kernel.kernel, kernels=(kernel,), curve=curve, trials=trials)
+    trials = result.trials + curve.trials() if isinstance(setting, kernels.AverageKernel) else result.trials
+    return replace(result, setting=setting, kernels=(kernel,), curve=curve, trials=trials)
 
 
 def operator_gain(operator) -> float:
@@ -211,14 +226,27 @@ def search_operators(
     return best, result
 
 
-def _fixed_rates(families) -> list[tuple[int, float]]:
-    """(index of the family, rate) of kernels that are all evaluated.
+def main_family(families) -> int:
+    """Index of the first family whose rate is searched; 0 where there is none."""
+    return next((i for i, (_, family) in enumerate(families) if family.is_searched), 0)
 
-    Rates of the first family are a factor of 2 apart, those of the others, which differ in shape, 16.
-    """
-    fine = RATES[0] * _HALF_STEP ** np.arange(2 * (len(RATES) + _BEYOND) - 1)
-    rates = [(fine[2::4] if i else fine) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
+
+def _fixed_rates(families) -> list[tuple[int, float]]:
+    """(index of the family, rate) of kernels that are all evaluated: four times as many of the main family."""
+    fine, main = RATES[0] * _HALF_STEP ** np.arange(2 * (len(RATES) + _BEYOND) - 1), main_family(families)
+    coarse = fine[2::_COARSENESS]
+    rates = [(fine if i == main else coarse) if family.is_searched else [1.0] for i, (_, family) in enumerate(families)]
     return [(i, rate) for i, chosen in enumerate(rates) for rate in chosen]
+
+
+def _log_weights(families, is_fixed_grid) -> list[float]:
+    """Logarithms of the prior weights of the families at each rate that is evaluated."""
+    main, log_weights = main_family(families), []
+    for i, (_, family) in enumerate(families):
+        fixed_step = _HALF_STEP if i == main else _HALF_STEP**_COARSENESS
+        shape = shape_log_weight(i == main, fixed_step if is_fixed_grid else _STEP) if family.is_searched else 0.0
+        log_weights.append(family.log_weight + shape)
+    return log_weights
 
 
 def _all_rates(families) -> list[tuple[int, float]]:
@@ -235,9 +263,9 @@ def _subsample_sizes(n, is_wide, n_candidates) -> list[int]:
 class _KernelSearch:
     """Errors of kernels on the same samples, by (index of the family, rate); the best curve is kept."""
 
-    def __init__(self, samples: Samples, families, criterion, alpha, task: Task, weights):
+    def __init__(self, samples: Samples, families, log_weights, criterion, alpha, task: Task, weights):
         self.samples, self.families, self.criterion, self.alpha = samples, families, criterion, alpha
-        self.task, self.weights = task, weights
+        self.log_weights, self.task, self.weights = log_weights, task, weights
         self.grams = kernels.SharedDistances(samples.X)
         self.is_distinct = not samples.has_duplicates()
         self.errors: dict[int, dict[float, float]] = {}  # by family, then rate
@@ -344,7 +372,7 @@ class _KernelSearch:
         alphas = candidate_alphas(training, self.alpha)
         curve = error_curve(training, self.criterion, alphas, self.weights, is_distinct=self.is_distinct)
         self.trials += curve.trials()
-        log_prior = family.log_weight + (rate_log_weight(rate) if family.rate_is_roughness else 0.0)
+        log_prior = self.log_weights[i] + (rate_log_weight(rate) if family.rate_is_roughness else 0.0)
         log_weight = curve.log_weight + log_prior
         self.candidates[i, rate] = Candidate(setting, selected, rate, log_weight, log_prior, curve.largest)
         self.names[i, rate] = " + ".join(

@@ -77,7 +77,8 @@ def select_levels(
     """Select the kernel, alpha and the coupling of the levels; the last two are numbers, or "auto".
 
     The kernel, and an operator on the outputs where one is open, are those of the squared loss, by closed-form
-    leave-one-out. Coupling and alpha have the smallest pinball loss over folds, which share their factors.
+    leave-one-out; the rate of the kernel may differ from theirs by powers of 32. It, coupling and alpha have the
+    smallest pinball loss over folds, which share their factors.
 
     calibrates : whether quantiles are corrected by the offsets of ``level_offsets``, in the folds and in the result
     """
@@ -101,7 +102,7 @@ def select_levels(
         selection = replace(selection, alpha_by_output=None)
         return calibrate(selection, options) if calibrates else selection, first
     folds, share = _start_folds(selection, options, calibrates)
-    if kernels.is_searched(samples.recipe.pairs[0][0], samples.recipe.gamma) and not training.on_features:
+    if not training.on_features and _has_searched_rate(samples, base.training):
         folds, factor = _search_rate(folds, open_alpha)
         selection = replace(selection, training=with_rate(training, factor))
         base = replace(base, training=with_rate(base.training, factor))
@@ -276,6 +277,14 @@ def with_rate(training: Training, factor) -> Training:
     return build(training.samples, tuple(kernel.with_rate(factor) for kernel in training.kernels))
 
 
+def _has_searched_rate(samples: Samples, selected: Training) -> bool:
+    """Whether errors selected the rate of the kernel; of an average or a learnt kernel, that of a candidate."""
+    candidates = samples.recipe.kernel_candidates or (samples.recipe.pairs[0][0],)
+    kernel = selected.recipe.pairs[0][0]
+    settings = [kernel] if kernel in candidates else candidates
+    return any(kernels.is_searched(setting, samples.recipe.gamma) for setting in settings)
+
+
 def _search_rate(folds: LevelFolds, open_alpha) -> tuple[LevelFolds, float]:
     """Folds with the best rate of the kernel, and its factor: larger or smaller rates as long as errors fall.
 
@@ -286,8 +295,8 @@ def _search_rate(folds: LevelFolds, open_alpha) -> tuple[LevelFolds, float]:
     for step in (_RATE, 1 / _RATE):
         for _ in range(_RATES):
             training = with_rate(folds.training, step)
-            if _variation(training) < _LEAST_VARIATION:
-                break
+            if training.kernels == folds.training.kernels or _variation(training) < _LEAST_VARIATION:
+                break  # kernels without a rate stay as they are
             other = LevelFolds(training, folds.loss, folds.options, folds.calibrates)
             scale = _variation(training) / _variation(folds.training) if open_alpha else 1.0
             other.evaluate(folds.best() * scale)

@@ -26,6 +26,7 @@ from .kernel_search import (
     families_of,
     has_plain_kernels,
     is_open,
+    main_family,
     operator_gain,
     search_kernels,
     search_operators,
@@ -170,7 +171,8 @@ def search_kernel(draft: Draft) -> Draft:
         return draft
     families = families_of(draft.search_samples.unmerged)
     if np.isfinite(draft.loss.largest_residual):  # a kernel smoother than the median rule's may not reach every sample
-        families = [(families[0][0], families[0][1].without_search())]
+        kernel, family = families[main_family(families)]
+        families = [(kernel, family.without_search())]
     if is_robust(draft.loss):
         return _search_robust_kernel(draft, families)
     result = search_kernels(draft.surrogate, families, draft.criterion, draft.alpha_setting, draft.request.options)
@@ -186,7 +188,8 @@ def _search_robust_kernel(draft: Draft, families) -> Draft:
     """
     samples, options = draft.surrogate, draft.request.options
     weights = initial_weights(samples)
-    result = search_kernels(samples, families[:1], NormCriterion(draft.loss), draft.alpha_setting, options, weights)
+    first = [families[main_family(families)]]
+    result = search_kernels(samples, first, NormCriterion(draft.loss), draft.alpha_setting, options, weights)
     trials = result.trials
     for is_last in (False, True):
         training = build(samples.with_kernel(result.setting), result.kernels)

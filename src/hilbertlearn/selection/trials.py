@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels import AverageKernel
+
 # Relative difference between two errors that counts as none: ties go to the smoother model. Ten times as much would
 # let errors decide that differ by less than between two draws of the same samples.
 _TIE = 1e-4
@@ -28,8 +30,13 @@ class Trial(NamedTuple):
 
 
 def make_trials(training, alphas, errors, standard_errors, seconds, method) -> tuple[Trial, ...]:
-    """A trial for each alpha, of the kernels of training data; seconds : for all of them."""
-    kernel, gamma = ([getattr(kernel, name) for kernel in training.kernels] for name in ("kernel", "rate"))
+    """A trial for each alpha, of the kernels of training data; seconds : for all of them.
+
+    An average of kernels has its name, so that kernels by name are a column of text.
+    """
+    settings = [one.kernel for one in training.kernels]
+    kernel: Any = [one.name if isinstance(one, AverageKernel) else one for one in settings]
+    gamma: Any = [one.rate for one in training.kernels]
     if len(kernel) == 1:
         kernel, gamma = kernel[0], gamma[0]
     share, n = seconds / len(alphas), len(training.rows)
