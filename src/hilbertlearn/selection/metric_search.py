@@ -23,7 +23,7 @@ from .draws import draw_subsample, shuffled_folds
 # The profile of the learnt kernel for the shape that was selected with the given inputs.
 _PROFILES = ("rbf", "matern12", "matern32")
 _BASES = dict(zip(_PROFILES, _PROFILES, strict=True)) | {"laplacian": "matern12"}
-_FEWEST = 200  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
+_FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
 _SCREENED = 800  # samples of the first round, which decides whether there are more
 _LEARNT_FROM = 6000  # samples that the metric is learnt from at most: a Cholesky factor takes about a second
 _WITH_OPERATOR = 1500  # the same where a fit needs an eigendecomposition
