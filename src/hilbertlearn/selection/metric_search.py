@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .. import kernels
@@ -24,17 +25,22 @@ from .draws import draw_subsample, shuffled_folds
 _PROFILES = ("rbf", "matern12", "matern32")
 _BASES = dict(zip(_PROFILES, _PROFILES, strict=True)) | {"laplacian": "matern12"}
 _FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
-_SCREENED = 800  # samples of the first round, which decides whether there are more
-_LEARNT_FROM = 6000  # samples that the metric is learnt from at most: a Cholesky factor takes about a second
-_WITH_OPERATOR = 1500  # the same where a fit needs an eigendecomposition
-_ONE_SPLIT = 1000  # samples beyond which errors are those of a fifth of them, up to this number of folds
+# Samples of successive searches, each of which starts with the metric of the one before. The first decides whether
+# there are more, so that data without a structure that a metric can use pay little.
+_SIZES = (800, 2000, 4000)
+_WITH_OPERATOR = 1500  # samples at most where a fit needs an eigendecomposition
+_TESTED = 1000  # samples up to which all folds are tested; of more, as few as have together so many samples
 _MOST_INPUTS = 300  # inputs up to which directions are learnt; of more their weights alone
 _GAIN, _LATER_GAIN = 0.02, 0.005  # relative gain in error that the first round, and a later one, must have
-_ROUNDS = 6
+# The gain of the first round of more samples: a metric of fewer samples has seen those that are tested now, and errs less
+# there than on new ones.
+_CARRIED = -0.02
+_FIRST_ROUNDS, _ROUNDS = 2, 4  # at most, for the first number of samples and for each later one
 _MEDIAN_ROWS = 300  # samples that the median distance is computed from
 _NEAR = 1.02  # ratio of errors up to which both forms of a metric, directions and weights, are evaluated again
 _STEPS = (0.1, 10.0)  # factors of the penalty that are tried in each round
-_TIE = 1e-3  # relative gain in error that another penalty must have
+_RATE_STEPS = (2.0, 0.5)  # factors of the rate, likewise
+_TIE = 1e-3  # relative gain in error that another penalty, rate or profile must have
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,9 @@ class LearntMetric:
 
     kernel: InputKernel
     penalty: float  # alpha times the sum of weights
-    error: float
     n_rounds: int
+    family: _Family
+    forms: tuple[int, ...]  # positions among ``MetricKernel.variants`` of the best metric, its root, and those nearly as good
 
 
 def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
@@ -57,7 +64,7 @@ def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
 
 def number_to_learn_from(samples: Samples) -> int:
     """The number of samples that a metric is learnt from."""
-    most = _LEARNT_FROM if samples.recipe.pairs[0][1] is None else _WITH_OPERATOR
+    most = _SIZES[-1] if samples.recipe.pairs[0][1] is None else _WITH_OPERATOR
     return min(len(samples.rows), most)
 
 
@@ -78,45 +85,77 @@ def learn_metric(
     is_auto : whether the penalty may change
     weights : (n,) factors of the sample weights, of a robust fit, or None
     """
-    n = len(samples.rows)
+    n, learnt = len(samples.rows), None
     if n < _FEWEST or not is_learnable(resolved, samples.X):
         return None
-    settings = (resolved[0], penalty, criterion, options.quick(), is_auto)
-    if n > _ONE_SPLIT:
-        rows = draw_subsample(samples, _SCREENED)
-        if _learn(samples.subsample(rows), None if weights is None else weights[rows], *settings, 1) is None:
+    for size in [*(size for size in _SIZES[:-1] if 2 * size <= n), n]:
+        rows = draw_subsample(samples, size)
+        part, factors = samples.subsample(rows), None if weights is None else weights[rows]
+        rounds = _Rounds.start(part, factors, criterion, options.quick(), is_auto)
+        if rounds is None:
             return None
-    return _learn(samples, weights, *settings, _ROUNDS)
+        if learnt is None:
+            learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
+        else:
+            learnt = _more_rounds(rounds, learnt)
+        if learnt is None:
+            return None
+    return learnt
 
 
-def _learn(
-    samples: Samples, weights, kernel: InputKernel, penalty, criterion, options, is_auto, n_rounds
-) -> LearntMetric | None:
-    """The kernel after as many rounds as lower the error."""
-    rounds = _Rounds.start(samples, weights, criterion, options)
-    if rounds is None:
-        return None
+def _first_rounds(rounds: _Rounds, kernel: InputKernel, penalty, most) -> LearntMetric | None:
+    """The metric after rounds that start with a selected kernel; None where the first does not lower the error."""
     main = _main_part(kernel)
-    family = _Family.from_kernel(main, samples)
-    best = rounds.evaluate([family.start(samples)] * len(rounds.parts), penalty)
+    family = _Family.from_kernel(main, rounds.samples)
+    start = family.start(rounds.samples)
+    best = rounds.with_all(rounds.evaluate([start] * len(rounds.tests), penalty), start)
     before = best
     if main is not kernel or main.kernel not in _PROFILES:
         before = rounds.evaluate([kernel] * len(rounds.tests), penalty)
-    number, forms = 0, None
-    while number < n_rounds:
-        variants = [family.variants(fitted) for fitted in best.fits]
-        forms = range(len(variants[0])) if forms is None else forms
-        trials = {j: rounds.evaluate([of_part[j] for of_part in variants[:-1]], best.penalty) for j in forms}
-        j = min(trials, key=lambda form: trials[form].error)
-        forms = [form for form in trials if trials[form].error < _NEAR * trials[j].error]
-        new = rounds.move_penalty(trials[j]) if is_auto else trials[j]
-        if not rounds.is_better(new, before, _LATER_GAIN if number else _GAIN):
-            break
-        best, number = rounds.with_all(new, variants[-1][j]), number + 1
-        before = best
-    if not number:
+    found = _round(rounds, family, best, before, None, _GAIN)
+    if found is None:
         return None
-    return LearntMetric(best.fits[-1].training.kernels[0], best.penalty, best.error, number)
+    best, forms = found
+    for base in _PROFILES:
+        best, family = rounds.change(best, family, base, 1.0)
+    return _continue(rounds, family, best, forms, 1, most, _LATER_GAIN)
+
+
+def _more_rounds(rounds: _Rounds, learnt: LearntMetric) -> LearntMetric:
+    """The metric after rounds of more samples, which start with a learnt one."""
+    best = rounds.evaluate([learnt.kernel] * len(rounds.tests), learnt.penalty)
+    best = rounds.with_all(rounds.move_penalty(best), learnt.kernel)
+    return _continue(rounds, learnt.family, best, learnt.forms, learnt.n_rounds, learnt.n_rounds + _ROUNDS, _CARRIED)
+
+
+def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number, most, gain) -> LearntMetric:
+    """The metric after further rounds, as long as the error falls; gain : that the first of them must have."""
+    while number < most:
+        best, family = rounds.move_rate(best, family)
+        found = _round(rounds, family, best, best, forms, gain)
+        if found is None:
+            break
+        (best, forms), number, gain = found, number + 1, _LATER_GAIN
+    best, family = rounds.move_rate(best, family)
+    return LearntMetric(best.fits[-1].training.kernels[0], best.penalty, number, family, tuple(forms))
+
+
+def _round(rounds: _Rounds, family: _Family, best: _Evaluation, before: _Evaluation, forms, gain):
+    """The best evaluation with a metric from the gradients of `best`, and the forms of metrics that are nearly as good.
+
+    None where the error is not below that of `before` by the gain.
+    """
+    variants = [family.variants(fitted) for fitted in best.fits]
+    trials = {
+        form: rounds.evaluate([of_part[form] for of_part in variants[:-1]], best.penalty)
+        for form in (range(len(variants[0])) if forms is None else forms)
+    }
+    form = min(trials, key=lambda one: trials[one].error)
+    new = rounds.move_penalty(trials[form])
+    if not rounds.is_better(new, before, gain):
+        return None
+    near = [one for one in trials if one // 2 == form // 2 or trials[one].error < _NEAR * trials[form].error]
+    return rounds.with_all(new, variants[-1][form]), near
 
 
 @dataclass(frozen=True)
@@ -139,12 +178,13 @@ class _Rounds:
     tests: list[np.ndarray]  # positions of the samples outside of each part but the last
     evaluated: Samples  # those of all tests
     criterion: Criterion
+    is_auto: bool  # whether the penalty may change
 
     @classmethod
-    def start(cls, samples: Samples, weights, criterion: Criterion, options: Options) -> _Rounds | None:
-        """The folds of the samples, or a single split of many; None where outputs have too many coordinates."""
+    def start(cls, samples: Samples, weights, criterion: Criterion, options: Options, is_auto) -> _Rounds | None:
+        """Folds of the samples; None where outputs have too many coordinates."""
         n, folds = len(samples.rows), shuffled_folds(samples)
-        splits = folds if n <= _ONE_SPLIT else folds[:1]
+        splits = folds[: max(1, round(len(folds) * _TESTED / n))]
         if samples.encoded.coordinates.shape[1] > min(len(train) for train, _ in splits):
             return None  # each part would have other coordinates
         fitted = samples if weights is None else replace(samples, weights=samples.weights * weights)
@@ -152,7 +192,7 @@ class _Rounds:
         positions = np.sort(np.concatenate(tests))
         evaluated = samples if len(positions) == n else samples.subsample(positions)
         parts = [*(fitted.subsample(train) for train, _ in splits), fitted]
-        return cls(samples, options, parts, tests, evaluated, criterion)
+        return cls(samples, options, parts, tests, evaluated, criterion, is_auto)
 
     def evaluate(self, resolved: list[InputKernel], penalty) -> _Evaluation:
         """Fit the parts with these kernels, and all samples where a kernel is given for them."""
@@ -161,8 +201,8 @@ class _Rounds:
 
     def is_better(self, new: _Evaluation, old: _Evaluation, gain) -> bool:
         """Whether the error falls by this share, and limited squared residuals by more than their standard error."""
-        if not new.error < (1 - gain) * old.error:
-            return False
+        if not new.error < (1 - gain) * old.error or gain < 0:
+            return new.error < (1 - gain) * old.error
         Y = self.evaluated.Y
         scale = np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2, axis=0)
         squares = (np.log1p(one.residuals**2 / np.where(scale > 0, scale, 1.0)) for one in (old, new))
@@ -172,7 +212,7 @@ class _Rounds:
     def move_penalty(self, trial: _Evaluation) -> _Evaluation:
         """The evaluation at the penalty of the smallest error, in steps of a decade."""
         best = trial
-        for factor in _STEPS:
+        for factor in _STEPS if self.is_auto else ():
             while True:
                 penalty = best.penalty * factor
                 moved = self._evaluation([self._refit(fitted, penalty) for fitted in trial.fits], penalty)
@@ -182,6 +222,29 @@ class _Rounds:
             if best is not trial:
                 break
         return best
+
+    def move_rate(self, best: _Evaluation, family: _Family) -> tuple[_Evaluation, _Family]:
+        """The evaluation at the rate of the smallest error, in steps by a factor of 2."""
+        for factor in _RATE_STEPS:
+            is_first = True
+            while True:
+                moved, changed = self.change(best, family, family.base, factor)
+                if moved is best:
+                    break
+                best, family, is_first = moved, changed, False
+            if not is_first:
+                break
+        return best, family
+
+    def change(self, best: _Evaluation, family: _Family, base, factor) -> tuple[_Evaluation, _Family]:
+        """The evaluation with another profile, and another rate, of the same metrics, if the error is smaller."""
+        if base == family.base and factor == 1:
+            return best, family
+        resolved = [_changed(fitted.training.kernels[0], base, factor) for fitted in best.fits]
+        new = self.move_penalty(self.evaluate(resolved[:-1], best.penalty))
+        if not new.error < (1 - _TIE) * best.error:
+            return best, family
+        return self.with_all(new, resolved[-1]), replace(family, base=base, rate=family.rate * factor)
 
     def with_all(self, evaluation: _Evaluation, kernel: InputKernel) -> _Evaluation:
         """The evaluation with the fit of all samples."""
@@ -204,6 +267,11 @@ class _Rounds:
             residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
         residuals = residuals[np.sort(np.concatenate(self.tests))]
         return _Evaluation(fits, penalty, residuals, self.criterion.evaluate(self.evaluated, residuals).error)
+
+
+def _changed(kernel: InputKernel, base, factor) -> InputKernel:
+    """The kernel with another profile, and its rate multiplied by a factor."""
+    return InputKernel(clone(kernel.kernel).set_params(base=base).with_rate(factor))
 
 
 def _main_part(kernel: InputKernel) -> InputKernel:
