@@ -6,6 +6,7 @@ first round is tried on few samples, so that data without a structure that a met
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .. import kernels
+from .._utils.threads import limit_blas_threads
 from ..kernels import InputKernel, MetricKernel
 from ..losses import Squared
 from ..training import Fit, Options, Samples, build, fit
@@ -29,13 +31,14 @@ _FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot t
 # there are more, so that data without a structure that a metric can use pay little.
 _SIZES = (800, 2000, 4000)
 _WITH_OPERATOR = 1500  # samples at most where a fit needs an eigendecomposition
-_TESTED = 1000  # samples up to which all folds are tested; of more, as few as have together so many samples
+_TESTED = 500  # samples up to which all of five folds are tested; of more, as few as have together so many samples
 _MOST_INPUTS = 300  # inputs up to which directions are learnt; of more their weights alone
 _GAIN, _LATER_GAIN = 0.02, 0.005  # relative gain in error that the first round, and a later one, must have
 # The gain of the first round of more samples: a metric of fewer samples has seen those that are tested now, and errs less
 # there than on new ones.
 _CARRIED = -0.02
 _FIRST_ROUNDS, _ROUNDS = 2, 4  # at most, for the first number of samples and for each later one
+_ONE_THREAD = 2000  # samples up to which one thread is faster than two, which would wait for each other
 _MEDIAN_ROWS = 300  # samples that the median distance is computed from
 _NEAR = 1.02  # ratio of errors up to which both forms of a metric, directions and weights, are evaluated again
 _STEPS = (0.1, 10.0)  # factors of the penalty that are tried in each round
@@ -94,10 +97,11 @@ def learn_metric(
         rounds = _Rounds.start(part, factors, criterion, options.quick(), is_auto)
         if rounds is None:
             return None
-        if learnt is None:
-            learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
-        else:
-            learnt = _more_rounds(rounds, learnt)
+        with limit_blas_threads(1) if size <= _ONE_THREAD else nullcontext():
+            if learnt is None:
+                learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
+            else:
+                learnt = _more_rounds(rounds, learnt)
         if learnt is None:
             return None
     return learnt
@@ -116,27 +120,28 @@ def _first_rounds(rounds: _Rounds, kernel: InputKernel, penalty, most) -> Learnt
     if found is None:
         return None
     best, forms = found
+    tuned = best
     for base in _PROFILES:
-        best, family = rounds.change(best, family, base, 1.0)
-    return _continue(rounds, family, best, forms, 1, most, _LATER_GAIN)
+        tuned, family = rounds.change(tuned, family, base, 1.0)
+    return _continue(rounds, family, rounds.refit_all(best, tuned), forms, 1, most, _LATER_GAIN)
 
 
 def _more_rounds(rounds: _Rounds, learnt: LearntMetric) -> LearntMetric:
     """The metric after rounds of more samples, which start with a learnt one."""
-    best = rounds.evaluate([learnt.kernel] * len(rounds.tests), learnt.penalty)
-    best = rounds.with_all(rounds.move_penalty(best), learnt.kernel)
+    best = rounds.move_penalty(rounds.evaluate([learnt.kernel] * len(rounds.tests), learnt.penalty))
+    best = rounds.with_all(best, learnt.kernel)
     return _continue(rounds, learnt.family, best, learnt.forms, learnt.n_rounds, learnt.n_rounds + _ROUNDS, _CARRIED)
 
 
 def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number, most, gain) -> LearntMetric:
     """The metric after further rounds, as long as the error falls; gain : that the first of them must have."""
+    tuned, family = rounds.move_rate(best, family)
+    best = rounds.refit_all(best, tuned)
     while number < most:
-        best, family = rounds.move_rate(best, family)
         found = _round(rounds, family, best, best, forms, gain)
         if found is None:
             break
         (best, forms), number, gain = found, number + 1, _LATER_GAIN
-    best, family = rounds.move_rate(best, family)
     return LearntMetric(best.fits[-1].training.kernels[0], best.penalty, number, family, tuple(forms))
 
 
@@ -215,7 +220,8 @@ class _Rounds:
         for factor in _STEPS if self.is_auto else ():
             while True:
                 penalty = best.penalty * factor
-                moved = self._evaluation([self._refit(fitted, penalty) for fitted in trial.fits], penalty)
+                parts = trial.fits[: len(self.tests)]
+                moved = self._evaluation([self._refit(fitted, penalty) for fitted in parts], penalty)
                 if not moved.error < (1 - _TIE) * best.error:
                     break
                 best = moved
@@ -225,31 +231,39 @@ class _Rounds:
 
     def move_rate(self, best: _Evaluation, family: _Family) -> tuple[_Evaluation, _Family]:
         """The evaluation at the rate of the smallest error, in steps by a factor of 2."""
+        start = best
         for factor in _RATE_STEPS:
-            is_first = True
             while True:
                 moved, changed = self.change(best, family, family.base, factor)
                 if moved is best:
                     break
-                best, family, is_first = moved, changed, False
-            if not is_first:
+                best, family = moved, changed
+            if best is not start:
                 break
-        return best, family
+        return (best if best is start else self.move_penalty(best)), family
 
     def change(self, best: _Evaluation, family: _Family, base, factor) -> tuple[_Evaluation, _Family]:
-        """The evaluation with another profile, and another rate, of the same metrics, if the error is smaller."""
+        """The evaluation with another profile, or another rate, of the same metrics, if the error is smaller."""
         if base == family.base and factor == 1:
             return best, family
-        resolved = [_changed(fitted.training.kernels[0], base, factor) for fitted in best.fits]
-        new = self.move_penalty(self.evaluate(resolved[:-1], best.penalty))
+        parts = best.fits[: len(self.tests)]
+        new = self.evaluate([_changed(fitted.training.kernels[0], base, factor) for fitted in parts], best.penalty)
         if not new.error < (1 - _TIE) * best.error:
             return best, family
-        return self.with_all(new, resolved[-1]), replace(family, base=base, rate=family.rate * factor)
+        return new, replace(family, base=base, rate=family.rate * factor)
+
+    def refit_all(self, before: _Evaluation, tuned: _Evaluation) -> _Evaluation:
+        """The tuned evaluation with the fit of all samples, whose kernel changes as those of the parts have."""
+        if tuned is before:
+            return before
+        new, old, all_samples = (fitted.training.kernels[0] for fitted in (tuned.fits[0], before.fits[0], before.fits[-1]))
+        factor = new.kernel.gamma / old.kernel.gamma
+        return self.with_all(tuned, _changed(all_samples, new.kernel.base, factor))
 
     def with_all(self, evaluation: _Evaluation, kernel: InputKernel) -> _Evaluation:
         """The evaluation with the fit of all samples."""
         fitted = self._fit(self.parts[-1], kernel, evaluation.penalty)
-        return replace(evaluation, fits=[*evaluation.fits, fitted])
+        return replace(evaluation, fits=[*evaluation.fits[: len(self.tests)], fitted])
 
     def _fit(self, part: Samples, kernel: InputKernel, penalty) -> Fit:
         training = build(part.with_kernel(kernel.kernel), (kernel,))
