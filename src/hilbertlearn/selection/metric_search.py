@@ -23,9 +23,10 @@ from ..training import Fit, Options, Samples, build, fit
 from .criterion import Criterion
 from .draws import draw_subsample, shuffled_folds
 
-# The profile of the learnt kernel for the shape that was selected with the given inputs.
-_PROFILES = ("rbf", "matern12", "matern32")
-_BASES = dict(zip(_PROFILES, _PROFILES, strict=True)) | {"laplacian": "matern12"}
+_PROFILES = ("rbf", "matern32", "matern12")  # of the learnt kernel
+# The profile of the first model by the shape that was selected for the given inputs. Gradients of rough functions are
+# inaccurate, so that it is smoother than these.
+_BASES = {"rbf": "rbf", "matern32": "matern32", "matern12": "matern32", "laplacian": "matern32"}
 _FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
 # Samples of successive searches, each of which starts with the metric of the one before. The first decides whether
 # there are more, so that data without a structure that a metric can use pay little.
@@ -111,11 +112,12 @@ def _first_rounds(rounds: _Rounds, kernel: InputKernel, penalty, most) -> Learnt
     """The metric after rounds that start with a selected kernel; None where the first does not lower the error."""
     main = _main_part(kernel)
     family = _Family.from_kernel(main, rounds.samples)
-    start = family.start(rounds.samples)
-    best = rounds.with_all(rounds.evaluate([start] * len(rounds.tests), penalty), start)
+    start, n_tests = family.start(rounds.samples), len(rounds.tests)
+    best = rounds.evaluate([start] * n_tests, penalty)
     before = best
-    if main is not kernel or main.kernel not in _PROFILES:
-        before = rounds.evaluate([kernel] * len(rounds.tests), penalty)
+    if main is not kernel or main.kernel != family.base:
+        before, best = rounds.evaluate([kernel] * n_tests, penalty), rounds.move_penalty(best)
+    best = rounds.with_all(best, start)
     found = _round(rounds, family, best, before, None, _GAIN)
     if found is None:
         return None
