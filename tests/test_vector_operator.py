@@ -111,3 +111,16 @@ def test_operators_are_compared_for_given_constants_in_given_units(scale):
     )
     assert squared.operator_ is not None and huber.operator_ is not None
     assert_allclose(huber.predict(X), squared.predict(X), atol=0.02)  # the scales of Huber are robust ones
+
+
+@pytest.mark.parametrize("position", [(0, 0), (10, 1), (20, 2), (30, 3)])
+def test_one_missing_value_leaves_the_operator_as_it_is(position):
+    """With most samples complete these compare the operators, as without gaps."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = np.sin(X[:, :2]) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(80, 5))
+    complete = OperatorKernelRegressor().fit(X, Y)
+    Y[position] = np.nan
+    model = OperatorKernelRegressor().fit(X, Y)
+    assert model.operator_ is None and complete.operator_ is None
+    assert np.abs(model.predict(X) - complete.predict(X)).max() < 0.2

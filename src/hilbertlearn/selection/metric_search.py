@@ -16,12 +16,14 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .. import kernels
+from .._utils.progress import StopSearch, Task
 from .._utils.threads import limit_blas_threads
 from ..kernels import InputKernel, MetricKernel
 from ..losses import Squared
 from ..training import Fit, Options, Samples, build, fit
 from .criterion import Criterion
 from .draws import draw_subsample, shuffled_folds
+from .surrogate import largest_subsample
 
 _PROFILES = ("rbf", "matern32", "matern12")  # of the learnt kernel
 # The profile of the first model by the shape that was selected for the given inputs. Gradients of rough functions are
@@ -35,9 +37,9 @@ _WITH_OPERATOR = 1500  # samples at most where a fit needs an eigendecomposition
 _TESTED = 500  # samples up to which all of five folds are tested; of more, as few as have together so many samples
 _MOST_INPUTS = 300  # inputs up to which directions are learnt; of more their weights alone
 _GAIN, _LATER_GAIN = 0.02, 0.005  # relative gain in error that the first round, and a later one, must have
-# The gain of the first round of more samples: a metric of fewer samples has seen those that are tested now, and errs less
-# there than on new ones.
-_CARRIED = -0.02
+# The same for the first round of more samples. A metric of fewer samples has seen some that are tested now: its errors
+# there are too small.
+_CARRIED_GAIN = -0.02
 _FIRST_ROUNDS, _ROUNDS = 2, 4  # at most, for the first number of samples and for each later one
 _ONE_THREAD = 2000  # samples up to which one thread is faster than two, which would wait for each other
 _MEDIAN_ROWS = 300  # samples that the median distance is computed from
@@ -55,7 +57,7 @@ class LearntMetric:
     penalty: float  # alpha times the sum of weights
     n_rounds: int
     family: _Family
-    forms: tuple[int, ...]  # positions among ``MetricKernel.variants`` of the best metric, its root, and those nearly as good
+    forms: tuple[int, ...]  # positions of the best metrics among ``MetricKernel.variants``
 
 
 def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
@@ -67,9 +69,10 @@ def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
 
 
 def number_to_learn_from(samples: Samples) -> int:
-    """The number of samples that a metric is learnt from."""
-    most = _SIZES[-1] if samples.recipe.pairs[0][1] is None else _WITH_OPERATOR
-    return min(len(samples.rows), most)
+    """The number of samples that a metric is learnt from; outputs with gaps need a factor for each pattern of them."""
+    is_direct = samples.recipe.pairs[0][1] is None and samples.mask is None
+    most = _SIZES[-1] if is_direct else _WITH_OPERATOR
+    return min(len(samples.rows), most, largest_subsample(samples))
 
 
 def learn_metric(
@@ -95,16 +98,20 @@ def learn_metric(
     for size in [*(size for size in _SIZES[:-1] if 2 * size <= n), n]:
         rows = draw_subsample(samples, size)
         part, factors = samples.subsample(rows), None if weights is None else weights[rows]
-        rounds = _Rounds.start(part, factors, criterion, options.quick(), is_auto)
+        task = options.progress.task("search of a metric", "round", where=f"{size} samples")
+        rounds = _Rounds.start(part, factors, criterion, options.quick(), is_auto, task)
         if rounds is None:
             return None
-        with limit_blas_threads(1) if size <= _ONE_THREAD else nullcontext():
-            if learnt is None:
-                learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
-            else:
-                learnt = _more_rounds(rounds, learnt)
+        try:
+            with limit_blas_threads(1) if size <= _ONE_THREAD else nullcontext(), task:
+                if learnt is None:
+                    learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
+                else:
+                    learnt = _more_rounds(rounds, learnt)
+        except StopSearch:
+            break
         if learnt is None:
-            return None
+            break
     return learnt
 
 
@@ -132,7 +139,9 @@ def _more_rounds(rounds: _Rounds, learnt: LearntMetric) -> LearntMetric:
     """The metric after rounds of more samples, which start with a learnt one."""
     best = rounds.move_penalty(rounds.evaluate([learnt.kernel] * len(rounds.tests), learnt.penalty))
     best = rounds.with_all(best, learnt.kernel)
-    return _continue(rounds, learnt.family, best, learnt.forms, learnt.n_rounds, learnt.n_rounds + _ROUNDS, _CARRIED)
+    return _continue(
+        rounds, learnt.family, best, learnt.forms, learnt.n_rounds, learnt.n_rounds + _ROUNDS, _CARRIED_GAIN
+    )
 
 
 def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number, most, gain) -> LearntMetric:
@@ -148,7 +157,7 @@ def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number
 
 
 def _round(rounds: _Rounds, family: _Family, best: _Evaluation, before: _Evaluation, forms, gain):
-    """The best evaluation with a metric from the gradients of `best`, and the forms of metrics that are nearly as good.
+    """The best evaluation with a metric from the gradients of `best`, and the forms of metrics nearly as good.
 
     None where the error is not below that of `before` by the gain.
     """
@@ -159,6 +168,9 @@ def _round(rounds: _Rounds, family: _Family, best: _Evaluation, before: _Evaluat
     }
     form = min(trials, key=lambda one: trials[one].error)
     new = rounds.move_penalty(trials[form])
+    rounds.task.search_step(
+        f"error {new.error:.4g} at alpha {new.penalty / rounds.total:.2g}", f"best {best.error:.4g}"
+    )
     if not rounds.is_better(new, before, gain):
         return None
     near = [one for one in trials if one // 2 == form // 2 or trials[one].error < _NEAR * trials[form].error]
@@ -186,9 +198,10 @@ class _Rounds:
     evaluated: Samples  # those of all tests
     criterion: Criterion
     is_auto: bool  # whether the penalty may change
+    task: Task
 
     @classmethod
-    def start(cls, samples: Samples, weights, criterion: Criterion, options: Options, is_auto) -> _Rounds | None:
+    def start(cls, samples: Samples, weights, criterion, options: Options, is_auto, task) -> _Rounds | None:
         """Folds of the samples; None where outputs have too many coordinates."""
         n, folds = len(samples.rows), shuffled_folds(samples)
         splits = folds[: max(1, round(len(folds) * _TESTED / n))]
@@ -199,7 +212,12 @@ class _Rounds:
         positions = np.sort(np.concatenate(tests))
         evaluated = samples if len(positions) == n else samples.subsample(positions)
         parts = [*(fitted.subsample(train) for train, _ in splits), fitted]
-        return cls(samples, options, parts, tests, evaluated, criterion, is_auto)
+        return cls(samples, options, parts, tests, evaluated, criterion, is_auto, task)
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights of all samples."""
+        return float(self.parts[-1].weights.sum())
 
     def evaluate(self, resolved: list[InputKernel], penalty) -> _Evaluation:
         """Fit the parts with these kernels, and all samples where a kernel is given for them."""
@@ -208,7 +226,7 @@ class _Rounds:
 
     def is_better(self, new: _Evaluation, old: _Evaluation, gain) -> bool:
         """Whether the error falls by this share, and limited squared residuals by more than their standard error."""
-        if not new.error < (1 - gain) * old.error or gain < 0:
+        if gain < 0 or not new.error < (1 - gain) * old.error:
             return new.error < (1 - gain) * old.error
         Y = self.evaluated.Y
         scale = np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2, axis=0)
@@ -258,9 +276,8 @@ class _Rounds:
         """The tuned evaluation with the fit of all samples, whose kernel changes as those of the parts have."""
         if tuned is before:
             return before
-        new, old, all_samples = (fitted.training.kernels[0] for fitted in (tuned.fits[0], before.fits[0], before.fits[-1]))
-        factor = new.kernel.gamma / old.kernel.gamma
-        return self.with_all(tuned, _changed(all_samples, new.kernel.base, factor))
+        new, old, of_all = (one.training.kernels[0] for one in (tuned.fits[0], before.fits[0], before.fits[-1]))
+        return self.with_all(tuned, _changed(of_all, new.kernel.base, new.kernel.gamma / old.kernel.gamma))
 
     def with_all(self, evaluation: _Evaluation, kernel: InputKernel) -> _Evaluation:
         """The evaluation with the fit of all samples."""

@@ -18,6 +18,7 @@ from ..training import Options, Samples, Training, build, for_alpha
 from .alpha_search import search_alpha_of_loss
 from .criterion import Criterion, NormCriterion, RobustCriterion
 from .draws import draw_subsample
+from .error_curve import candidate_alphas, error_curve
 from .feature_search import Approximation, search_features
 from .folds import FoldSearch, search_folds
 from .kernel_search import (
@@ -32,7 +33,6 @@ from .kernel_search import (
     search_operators,
 )
 from .learnt_kernel import n_rounds, relearn
-from .error_curve import error_curve
 from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
 from .metric_search import learn_metric, number_to_learn_from
 from .outlier_screening import replace_outlying_points, screening_weights, vertex_alpha
@@ -41,6 +41,7 @@ from .trials import Trial
 
 _MOST_OUTPUTS = 30  # outputs up to which their covariance is compared with the identity
 _SAMPLES_PER_OUTPUT = 4  # samples for each of them, so that the covariance is known
+_MOSTLY_COMPLETE = 0.75  # share of complete samples from which these compare operators
 _MOST_WITH_GAPS = 300  # samples that operators are compared on where outputs have gaps: a fit is iterative
 
 
@@ -279,10 +280,39 @@ def _with_operator(draft: Draft, operator) -> Draft:
 
 
 def _search_operator_of_gaps(draft: Draft, candidates) -> Draft:
-    """Select the operator of vectors with missing entries by folds: leave-one-out has no closed form with operators."""
+    """Select the operator of vectors with missing entries, for which leave-one-out has no closed form with operators.
+
+    Where most samples are complete, by leave-one-out errors of these, so that a few gaps change little; else by folds.
+    """
     search_samples, result = draft.search_samples, draft.result
     assert search_samples is not None
-    part = search_samples.subsample
+    complete = np.flatnonzero(np.isfinite(draft.surrogate.Y).all(axis=1))
+    is_mostly_complete = len(complete) >= _MOSTLY_COMPLETE * len(draft.surrogate.rows)
+    best, trials = (
+        _operator_of(draft, complete, candidates) if is_mostly_complete else _operator_by_folds(draft, candidates)
+    )
+    if best is not candidates[0]:
+        surrogate = make_surrogate(search_samples.subsample.with_operator_setting(best))
+        search_samples = replace(search_samples, surrogate=surrogate)
+    samples = draft.samples.with_operator_setting(best)
+    return replace(draft, samples=samples, search_samples=search_samples, result=replace(result, trials=trials))
+
+
+def _operator_of(draft: Draft, positions, candidates):
+    """The operator with the smallest leave-one-out error of some samples, and the trials so far."""
+    samples, weights = draft.surrogate.subsample(positions), draft.weights
+    weights = None if weights is None else weights[positions]
+    settings = (draft.criterion, draft.search_alpha)
+    training = build(samples.with_kernel(draft.result.setting), draft.result.kernels)
+    curve = error_curve(training, settings[0], candidate_alphas(training, settings[1]), weights)
+    best, result = search_operators(samples, replace(draft.result, curve=curve), candidates, *settings, weights)
+    return best, result.trials
+
+
+def _operator_by_folds(draft: Draft, candidates):
+    """The operator with the smallest error over folds, and the trials so far."""
+    assert draft.search_samples is not None
+    result, part = draft.result, draft.search_samples.subsample
     if draft.weights is not None and len(draft.weights) == len(part.rows):
         part = replace(part, weights=part.weights * draft.weights)
     part = part.subsample(draw_subsample(part, _MOST_WITH_GAPS))
@@ -294,12 +324,7 @@ def _search_operator_of_gaps(draft: Draft, candidates) -> Draft:
         errors.append(search.least())
         trials += search.trials()
     errors[0] *= 1 - operator_gain(candidates[0])
-    best = candidates[int(np.argmin(errors))]
-    if best is not candidates[0]:
-        surrogate = make_surrogate(search_samples.subsample.with_operator_setting(best))
-        search_samples = replace(search_samples, surrogate=surrogate)
-    samples = draft.samples.with_operator_setting(best)
-    return replace(draft, samples=samples, search_samples=search_samples, result=replace(result, trials=trials))
+    return candidates[int(np.argmin(errors))], trials
 
 
 def learn_kernel(draft: Draft) -> Draft:
@@ -318,26 +343,20 @@ def search_metric(draft: Draft) -> Draft:
     It is learnt from more samples than kernels are compared on. The penalty is the one that samples outside of the fits
     select: leave-one-out errors of samples that the metric was learnt from are too small.
     """
-    if draft.result is None or not draft.samples.recipe.learns_metric:
+    recipe, result = draft.samples.recipe, draft.result
+    if result is None or not (recipe.learns_metric and recipe.takes_average):
         return draft
-    samples, weights = draft.surrogate, draft.weights
-    if weights is None:
-        samples = _surrogate_to_learn_from(draft)
-    result, options = draft.result, draft.request.options
-    is_auto = draft.is_auto
-    penalty = result.curve.penalty if is_auto else float(draft.search_alpha) * float(samples.weights.sum())
-    learnt = learn_metric(
-        samples, result.kernels, penalty, draft.criterion, options, is_auto=is_auto, weights=weights
-    )
+    samples = _surrogate_to_learn_from(draft) if draft.weights is None else draft.surrogate
+    penalty = result.curve.penalty if draft.is_auto else float(draft.search_alpha) * float(samples.weights.sum())
+    settings = (penalty, draft.criterion, draft.request.options)
+    learnt = learn_metric(samples, result.kernels, *settings, is_auto=draft.is_auto, weights=draft.weights)
     if learnt is None:
         return draft
-    setting, learnt_kernels = learnt.kernel.kernel, (learnt.kernel,)
-    training = build(draft.surrogate.with_kernel(setting), learnt_kernels)
-    total = float(training.weights.sum())
-    curve = error_curve(training, draft.criterion, [learnt.penalty / total], draft.weights)
-    result = replace(
-        result, setting=setting, kernels=learnt_kernels, curve=curve, trials=result.trials + curve.trials()
-    )
+    setting, kernels = learnt.kernel.kernel, (learnt.kernel,)
+    training = build(draft.surrogate.with_kernel(setting), kernels)
+    alpha = learnt.penalty / float(training.weights.sum())
+    curve = error_curve(training, draft.criterion, [alpha], draft.weights)
+    result = replace(result, setting=setting, kernels=kernels, curve=curve, trials=result.trials + curve.trials())
     return replace(draft, result=result, samples=draft.samples.with_kernel_candidates([setting]))
 
 

@@ -26,11 +26,16 @@ def subsample_size(samples: Samples) -> int:
 
     Fewer where products with many coordinates, or many patterns of missing values, would take long.
     """
-    n, d = len(samples.rows), samples.encoded.coordinates.shape[1]
+    n = len(samples.rows)
     most = float(n if n <= _COMPLETE else _SUBSAMPLE)
     if samples.mask is not None and samples.encoded.sampling is None:
         most /= max(1.0, len(np.unique(samples.mask, axis=1).T) / _PATTERNS) ** (1 / 3)
-    return int(min(n, max(_FEWEST, min(most, np.sqrt(_ENTRIES / max(d, 1))))))
+    return int(min(n, max(_FEWEST, min(most, largest_subsample(samples)))))
+
+
+def largest_subsample(samples: Samples) -> int:
+    """The number of samples from which a product with all coordinates takes more than a second."""
+    return int(np.sqrt(_ENTRIES / max(samples.encoded.coordinates.shape[1], 1)))
 
 
 def selection_subsample(training: Training) -> Training:
