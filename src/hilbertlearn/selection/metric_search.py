@@ -36,7 +36,8 @@ _SIZES = (800, 2000, 4000)
 _WITH_OPERATOR = 1500  # samples at most where a fit needs an eigendecomposition
 _TESTED = 500  # samples up to which all of five folds are tested; of more, as few as have together so many samples
 _MOST_INPUTS = 300  # inputs up to which directions are learnt; of more their weights alone
-_GAIN, _LATER_GAIN = 0.02, 0.005  # relative gain in error that the first round, and a later one, must have
+_GAIN = 0.02  # relative gain in error, over the selected kernel, that a learnt metric must have
+_FIRST_GAIN, _LATER_GAIN = 0.01, 0.005  # relative gain that the first round, and a later one, must have
 # The same for the first round of more samples. A metric of fewer samples has seen some that are tested now: its errors
 # there are too small.
 _CARRIED_GAIN = -0.02
@@ -51,13 +52,22 @@ _TIE = 1e-3  # relative gain in error that another penalty, rate or profile must
 
 @dataclass(frozen=True)
 class LearntMetric:
-    """A kernel whose metric was learnt, with the penalty that its errors select."""
+    """A kernel whose metric was learnt, with the penalty that errors select."""
 
-    kernel: InputKernel
-    penalty: float  # alpha times the sum of weights
+    evaluation: _Evaluation
     n_rounds: int
     family: _Family
     forms: tuple[int, ...]  # positions of the best metrics among ``MetricKernel.variants``
+
+    @property
+    def kernel(self) -> InputKernel:
+        """The kernel that was learnt from all samples."""
+        return self.evaluation.fits[-1].training.kernels[0]
+
+    @property
+    def penalty(self) -> float:
+        """alpha times the sum of weights."""
+        return self.evaluation.penalty
 
 
 def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
@@ -85,7 +95,7 @@ def learn_metric(
     is_auto=True,
     weights=None,
 ) -> LearntMetric | None:
-    """The kernel with the learnt metric; None where errors do not fall by 2 %.
+    """The kernel with the learnt metric; None where its error is not 2 % below that of the selected kernel.
 
     resolved : the kernels selected before
     penalty : alpha times the sum of weights that was selected with them
@@ -108,6 +118,8 @@ def learn_metric(
                     learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
                 else:
                     learnt = _more_rounds(rounds, learnt)
+                if learnt is not None and size == n and not _is_better_than(learnt, rounds, resolved[0], penalty):
+                    return None
         except StopSearch:
             break
         if learnt is None:
@@ -125,7 +137,7 @@ def _first_rounds(rounds: _Rounds, kernel: InputKernel, penalty, most) -> Learnt
     if main is not kernel or main.kernel != family.base:
         before, best = rounds.evaluate([kernel] * n_tests, penalty), rounds.move_penalty(best)
     best = rounds.with_all(best, start)
-    found = _round(rounds, family, best, before, None, _GAIN)
+    found = _round(rounds, family, best, before, None, _FIRST_GAIN)
     if found is None:
         return None
     best, forms = found
@@ -144,6 +156,12 @@ def _more_rounds(rounds: _Rounds, learnt: LearntMetric) -> LearntMetric:
     )
 
 
+def _is_better_than(learnt: LearntMetric, rounds: _Rounds, kernel: InputKernel, penalty) -> bool:
+    """Whether the error of the learnt metric is below that of the selected kernel."""
+    selected = rounds.move_penalty(rounds.evaluate([kernel] * len(rounds.tests), penalty))
+    return rounds.is_better(learnt.evaluation, selected, _GAIN)
+
+
 def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number, most, gain) -> LearntMetric:
     """The metric after further rounds, as long as the error falls; gain : that the first of them must have."""
     tuned, family = rounds.move_rate(best, family)
@@ -153,7 +171,7 @@ def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number
         if found is None:
             break
         (best, forms), number, gain = found, number + 1, _LATER_GAIN
-    return LearntMetric(best.fits[-1].training.kernels[0], best.penalty, number, family, tuple(forms))
+    return LearntMetric(best, number, family, tuple(forms))
 
 
 def _round(rounds: _Rounds, family: _Family, best: _Evaluation, before: _Evaluation, forms, gain):

@@ -124,6 +124,7 @@ EXPERIMENTS = [
     Experiment("quantiles", "", "quantiles beside scikit-learn's", "multi_target", None),
     Experiment("quantiles_small", "", "quantiles of few samples", "multi_target, small_tables", 1),
     Experiment("small_tables", "", "tables of 12 to 111 samples beside ridge regression", "small_tables", 5),
+    Experiment("learnt_metrics", "", "learnt metrics beside models without them and boosting", "", 6),
     Experiment("landmarks", "", "landmarks beside the exact fit", "label_ranking, multi_label", 30),
     Experiment("scaling", "", "how time grows with the number of samples", "", 5),
 ]
