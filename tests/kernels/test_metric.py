@@ -116,7 +116,8 @@ def test_gamma_is_that_of_transformed_rows(gamma, which):
 
 def test_settings_are_those_of_an_estimator():
     kernel = MetricKernel()
-    assert kernel.get_params() == {"base": "rbf", "n_rounds": 5, "diagonal": False, "gamma": "auto", "metric": None}
+    defaults = {"base": "rbf", "n_rounds": 5, "diagonal": False, "gamma": "auto", "metric": None, "scaling": None}
+    assert kernel.get_params() == defaults
     copied = clone(made("matern52", n_rounds=5))
     assert copied.get_params()["n_rounds"] == 5
     assert_array_equal(copied.metric, METRICS["full"])

@@ -85,7 +85,7 @@ def test_ngrams_by_name(container):
     terms = model(kernel=[("ngrams", None)]).fit(container(WORDS), NUMBERS)
     assert_allclose(terms.predict(container(WORDS[:4])), by_object.predict(container(WORDS[:4])))
     best = model(kernel=kernels.KernelSearch(["ngrams", kernels.NGrams(1)])).fit(container(WORDS), NUMBERS)
-    assert all(isinstance(one, kernels.NGrams) for one in getattr(best.kernel_, "components", [best.kernel_]))
+    assert all(isinstance(one.kernel, kernels.NGrams) for one in kernels.InputKernel(best.kernel_).parts)
 
 
 def test_ngrams_of_outputs_by_name():

@@ -186,7 +186,7 @@ def test_the_average_is_one_certified_model_with_leave_one_out():
 
 def test_thousands_of_samples_have_one_kernel():
     X, y, _ = table(n=1300)
-    assert isinstance(OperatorKernelRegressor().fit(X, y).kernel_, str)
+    assert isinstance(OperatorKernelRegressor(KernelSearch()).fit(X, y).kernel_, str)
 
 
 @pytest.mark.parametrize("setting", [True, False, "auto"])

@@ -162,7 +162,15 @@ def test_a_change_by_chance_is_no_gain():
 def test_kernels_that_have_no_metric_to_learn():
     X, y = one_direction(500)
     samples = read(OperatorKernelRegressor("rbf"), X, y[:, None])
-    for kernel in (kernels.InputKernel("linear"), kernels.InputKernel(kernels.Matern(2.5, gamma=0.1))):
-        assert learn_metric(samples, (kernel,), 1.0, Criterion(), Options()) is None
+    rbf = kernels.InputKernel("rbf", 0.1)
+    for given in ((kernels.InputKernel("linear"),), (kernels.InputKernel(kernels.Matern(2.5, gamma=0.1)),), (rbf, rbf)):
+        assert learn_metric(samples, given, 1.0, Criterion(), Options()) is None
     column = read(OperatorKernelRegressor("rbf"), X[:, :1], y[:, None])
-    assert learn_metric(column, (kernels.InputKernel("rbf", 1.0),), 1.0, Criterion(), Options()) is None
+    assert learn_metric(column, (rbf,), 1.0, Criterion(), Options()) is None
+
+
+def test_a_metric_is_learnt_by_the_default_kernel_alone():
+    X, y = one_direction(500)
+    assert read(OperatorKernelRegressor(), X, y).recipe.learns_metric
+    for settings in ({"kernel": "rbf"}, {"kernel": kernels.KernelSearch()}, {"gamma": 0.1}, {"manifold": 0.1}):
+        assert not read(OperatorKernelRegressor(**settings), X, y).recipe.learns_metric

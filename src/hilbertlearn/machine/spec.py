@@ -113,7 +113,8 @@ class Spec:
         kernels.check_kernel_params([kernels.scalar_kernel(kernel) for kernel, _ in pairs], self.kernel_params)
         if self.scale_inputs and not isinstance(self.scale_inputs, str):
             kernels.check_scalable([term[0] for kernel in candidates for term in kernel_terms(kernel, self.operator)])
-        is_selected = len(candidates) > 1
+        is_selected, is_default = len(candidates) > 1, isinstance(self.kernel, str) and self.kernel == "auto"
+        takes_average = getattr(self.feature_map, "takes_average", True)
         return Recipe(
             pairs=[(snapshot(kernel), snapshot(operator)) for kernel, operator in pairs],
             gamma=self.gamma,
@@ -126,8 +127,8 @@ class Spec:
             kernel_candidates=tuple(snapshot(kernel) for kernel in candidates) if is_selected else (),
             operator_candidates=self.operators if is_selected else (),
             features=self.feature_map,
-            takes_average=getattr(self.feature_map, "takes_average", True),
-            learns_metric=isinstance(self.kernel, str) and self.kernel == "auto" and is_selected and not self.manifold,
+            takes_average=takes_average,
+            learns_metric=is_default and is_selected and takes_average and not self.manifold,
         )
 
     def candidate_kernels(self, X) -> list:

@@ -344,7 +344,7 @@ class _KernelSearch:
     def averaged(self) -> list[tuple[int, float]]:
         """The best kernel, and those that are in the average, or may be if the samples change a little."""
         weights = weights_of(tuple(self.candidates.values()))
-        return [self.best, *(key for key in self._by_share(weights, _NEGLIGIBLE) if key != self.best)]
+        return list(dict.fromkeys([self.best, *self._by_share(weights, _NEGLIGIBLE)]))
 
     def _by_share(self, shares, least=0.0):
         """(index of the family, rate) of the evaluated kernels with more than the least share, the largest first."""

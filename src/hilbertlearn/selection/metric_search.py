@@ -29,7 +29,7 @@ _PROFILES = ("rbf", "matern32", "matern12")  # of the learnt kernel
 # The profile of the first model by the shape that was selected for the given inputs. Gradients of rough functions are
 # inaccurate, so that it is smoother than these.
 _BASES = {"rbf": "rbf", "matern32": "matern32", "matern12": "matern32", "laplacian": "matern32"}
-_FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
+FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
 # Samples of successive searches, each of which starts with the metric of the one before. The first decides whether
 # there are more, so that data without a structure that a metric can use pay little.
 _SIZES = (800, 2000, 4000)
@@ -70,8 +70,8 @@ class LearntMetric:
         return self.evaluation.penalty
 
 
-def is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
-    """Whether the metric of a model with these kernels can be learnt: a stationary kernel of rows of numbers."""
+def _is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
+    """Whether the kernel is a stationary one of rows of several numbers."""
     if len(resolved) != 1 or scipy.sparse.issparse(X) or getattr(X, "ndim", 0) != 2 or X.shape[1] < 2:
         return False
     shape = _main_part(resolved[0]).kernel
@@ -103,7 +103,7 @@ def learn_metric(
     weights : (n,) factors of the sample weights, of a robust fit, or None
     """
     n, learnt = len(samples.rows), None
-    if n < _FEWEST or not is_learnable(resolved, samples.X):
+    if not _is_learnable(resolved, samples.X):
         return None
     for size in [*(size for size in _SIZES[:-1] if 2 * size <= n), n]:
         rows = draw_subsample(samples, size)

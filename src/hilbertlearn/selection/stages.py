@@ -34,7 +34,7 @@ from .kernel_search import (
 )
 from .learnt_kernel import n_rounds, relearn
 from .loss_constants import initial_weights, is_robust, resolve_loss, reweight
-from .metric_search import learn_metric, number_to_learn_from
+from .metric_search import FEWEST, learn_metric, number_to_learn_from
 from .outlier_screening import replace_outlying_points, screening_weights, vertex_alpha
 from .surrogate import is_nearly_complete, make_surrogate, selection_subsample, subsample_size
 from .trials import Trial
@@ -275,8 +275,8 @@ def _operators_to_compare(draft: Draft) -> tuple:
 
 
 def _with_operator(draft: Draft, operator) -> Draft:
-    surrogate, samples = (one.with_operator_setting(operator) for one in (draft.surrogate, draft.samples))
-    return replace(draft, surrogate=surrogate, samples=samples)
+    samples, surrogate = draft.samples.with_operator_setting(operator), draft.surrogate.with_operator_setting(operator)
+    return replace(draft, samples=samples, surrogate=surrogate)
 
 
 def _search_operator_of_gaps(draft: Draft, candidates) -> Draft:
@@ -343,8 +343,8 @@ def search_metric(draft: Draft) -> Draft:
     It is learnt from more samples than kernels are compared on. The penalty is the one that samples outside of the fits
     select: leave-one-out errors of samples that the metric was learnt from are too small.
     """
-    recipe, result = draft.samples.recipe, draft.result
-    if result is None or not (recipe.learns_metric and recipe.takes_average):
+    result = draft.result
+    if result is None or not draft.samples.recipe.learns_metric or len(draft.surrogate.rows) < FEWEST:
         return draft
     samples = _surrogate_to_learn_from(draft) if draft.weights is None else draft.surrogate
     penalty = result.curve.penalty if draft.is_auto else float(draft.search_alpha) * float(samples.weights.sum())
