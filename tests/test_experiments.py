@@ -33,6 +33,7 @@ BY_RANKS_AND_CHOICES = {
     "landmarks": 0.15,
     "coverage_small": 0.03,
     "coverage_tables": 0.05,
+    "learnt_metrics": 0.05,
 }
 
 

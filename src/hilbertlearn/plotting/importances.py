@@ -18,7 +18,7 @@ def plot_importances(model, ax=None, *, names=None, shape=None, n_shown=20):
     Parameters
     ----------
     model : fitted estimator, or array of shape (p, p) or (p,)
-        An estimator with ``kernel=kernels.MetricKernel()``, a metric (p, p), or importances (p,).
+        An estimator that has learnt a metric, a metric (p, p), or importances (p,).
     ax : matplotlib Axes, default=None
         Axes to draw on; None creates a figure.
     names : sequence of p str, default=None
