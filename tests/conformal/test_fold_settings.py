@@ -161,8 +161,7 @@ def test_a_gap_leaves_the_selection_in_folds():
 
 def test_many_samples_share_their_settings(monkeypatch):
     shared = OperatorKernelRegressor("rbf", gamma=1.0, loss="huber")
-    for module in ("fold_settings", "rows"):
-        monkeypatch.setattr(f"hilbertlearn.conformal.{module}.SELECT_BY_FOLD_UP_TO", len(X) - 1)
+    monkeypatch.setattr(fold_settings, "SELECT_BY_FOLD_UP_TO", len(X) - 1)
     for estimator in (AUTO, shared):
         assert ConformalPredictor(estimator, level=0.8).fit(X, Y).selection_ == "all samples"
     monkeypatch.undo()
@@ -258,3 +257,15 @@ def test_novelty_relates_residuals_to_the_spread_of_the_model_that_predicts(monk
         upper = ends_by_definition(centres[:, q] + half_widths[:, q], 0.8)
         lower = -ends_by_definition(half_widths[:, q] - centres[:, q], 0.8)
         assert_allclose(found[q], [lower, upper], rtol=1e-5)
+
+
+def test_a_learnt_metric_is_learnt_without_each_fold():
+    """Errors with a metric that has seen the outputs are too small, of many samples too."""
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(1450, 20))
+    direction = rng.normal(size=20) / np.sqrt(20)
+    outputs = np.sin(2 * inputs @ direction) + inputs[:, 0] * inputs[:, 1] + 0.5 * rng.normal(size=1450)
+    model = ConformalPredictor(OperatorKernelRegressor(), level=0.9).fit(inputs[:450], outputs[:450])
+    assert hasattr(model.estimator_, "metric_") and model.selection_ == "folds" and model.method_ == "jackknife+"
+    low, high = model.predict_interval(inputs[450:]).T
+    assert 0.87 < np.mean((low <= outputs[450:]) & (outputs[450:] <= high)) < 0.96

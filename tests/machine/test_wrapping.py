@@ -67,7 +67,7 @@ def test_intervals_of_many_samples_select_once(monkeypatch):
     monkeypatch.setattr(FitSteps, "select", lambda self, *given: calls.append(1) or select(self, *given))
     for method, few, expected in (("auto", N - 1, 1), ("auto", N, 11), ("cv+", N - 1, 11)):
         calls.clear()
-        monkeypatch.setattr("hilbertlearn.conformal.rows.SELECT_BY_FOLD_UP_TO", few)
+        monkeypatch.setattr("hilbertlearn.conformal.fold_settings.SELECT_BY_FOLD_UP_TO", few)
         model = ConformalPredictor(OperatorKernelRegressor("rbf", loss="huber"), method, random_state=0).fit(X, Y)
         assert model.method_ == "cv+" and not model.closed_form_ and len(calls) == expected
         assert np.isfinite(model.predict_interval(NEW)).all()

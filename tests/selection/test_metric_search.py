@@ -1,12 +1,14 @@
 """Metrics that the default kernel learns, and errors of samples outside the fits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.machines import read
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 
-from hilbertlearn import OperatorKernelRegressor, QuantileRegressor, StructuredPredictor, kernels, load, save
+from hilbertlearn import FunctionalRegressor, OperatorKernelRegressor, StructuredPredictor, kernels, load, save
 from hilbertlearn._utils.progress import Progress
 from hilbertlearn.selection.criterion import Criterion
 from hilbertlearn.selection.metric_search import _Rounds, learn_metric
@@ -102,7 +104,7 @@ def test_robust_losses():
     assert model.score(X[500:], y[500:]) > 0.9
 
 
-def test_gaps_rankings_and_quantiles():
+def test_gaps_and_rankings():
     X, y = one_direction(900)
     Y = np.c_[y, np.cos(2 * X @ DIRECTION)]
     gaps = np.where(np.random.default_rng(0).random(Y.shape) < 0.2, np.nan, Y)
@@ -112,8 +114,6 @@ def test_gaps_rankings_and_quantiles():
     ranks = (-utilities).argsort(axis=1).argsort(axis=1) + 1
     predictor = StructuredPredictor(output_loss="kendall").fit(X[:500], ranks[:500])
     assert isinstance(predictor.kernel_, kernels.MetricKernel)
-    quantiles = QuantileRegressor([0.25, 0.5, 0.75]).fit(X[:500], y[:500])
-    assert isinstance(quantiles.kernel_, kernels.MetricKernel)
 
 
 def rounds_of(X, y, **settings):
@@ -154,9 +154,9 @@ def test_a_change_by_chance_is_no_gain():
     old = rounds.evaluate([kernels.InputKernel("rbf", 0.1)] * 5, 1.0)
     residuals = 1.02 * old.residuals
     residuals[np.argmax(np.abs(residuals))] = 0  # a single sample is predicted better
-    new = type(old)(old.fits, old.penalty, residuals, 0.9 * old.error)
+    new = replace(old, residuals=residuals, error=0.9 * old.error)
     assert not rounds.is_better(new, old, 0.02)
-    assert rounds.is_better(type(old)(old.fits, old.penalty, 0.8 * old.residuals, 0.8 * old.error), old, 0.02)
+    assert rounds.is_better(replace(old, residuals=0.8 * old.residuals, error=0.8 * old.error), old, 0.02)
 
 
 def test_kernels_that_have_no_metric_to_learn():
@@ -174,3 +174,46 @@ def test_a_metric_is_learnt_by_the_default_kernel_alone():
     assert read(OperatorKernelRegressor(), X, y).recipe.learns_metric
     for settings in ({"kernel": "rbf"}, {"kernel": kernels.KernelSearch()}, {"gamma": 0.1}, {"manifold": 0.1}):
         assert not read(OperatorKernelRegressor(**settings), X, y).recipe.learns_metric
+
+
+@pytest.mark.parametrize("n_points", [20, 500])
+def test_curves_on_any_grid(n_points):
+    X, _ = one_direction(600)
+    t = np.linspace(0, 1, n_points)
+    curves = np.sin(3 * t + 2 * (X @ DIRECTION)[:, None]) + 0.1 * np.random.default_rng(0).normal(size=(600, n_points))
+    model = FunctionalRegressor().fit(X[:400], curves[:400])
+    assert isinstance(model.kernel_, kernels.MetricKernel) and model.score(X[400:], curves[400:]) > 0.95
+
+
+def test_label_sets_with_more_codes_than_tests():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(450, 5))
+    labels = (X @ rng.normal(size=(5, 12)) + rng.normal(size=(450, 12)) > 0.5).astype(int)  # nearly all are distinct
+    model = StructuredPredictor(output_loss="f1").fit(X, labels)
+    assert np.isfinite(model.score(X, labels))
+
+
+def test_the_search_result_has_the_error_over_folds(learnt):
+    table = learnt.search_results_
+    (row,) = [i for i, kernel in enumerate(table["kernel"]) if isinstance(kernel, kernels.MetricKernel)]
+    X, y = one_direction(3000)  # the first 500 are not those of the fit
+    error = np.mean((y[500:] - learnt.predict(X[500:])) ** 2)
+    assert table["method"][row] == "folds" and table["error"][row] == pytest.approx(error, rel=0.2)
+    assert "scaled inputs" not in learnt.summary()
+    X, y = one_direction(500)
+    assert "scaled inputs" in OperatorKernelRegressor().fit(X * np.arange(1, 9), y).summary()
+
+
+def test_columns_that_were_constant_are_new_elsewhere():
+    X, y = one_direction(500)
+    model = OperatorKernelRegressor().fit(np.c_[X, np.ones(500)], y)
+    assert isinstance(model.kernel_, kernels.MetricKernel)
+    near, far = (model.novelty(np.c_[X[:50], np.full(50, value)]) for value in (1.0, 1e9))
+    assert near.max() < 0.3 and far.min() > 0.99
+
+
+def test_a_callback_that_stops_keeps_the_metric_found_so_far(monkeypatch):
+    X, y = one_direction(500)
+    monkeypatch.setattr("hilbertlearn.selection.metric_search._Rounds.report", lambda self, found: True)
+    model = OperatorKernelRegressor().fit(X[:450], y[:450])
+    assert isinstance(model.kernel_, kernels.MetricKernel)

@@ -14,7 +14,7 @@ from .._utils.validation import warn
 from ..data.functions import has_points
 from ..machine.wrapping import can_fit_parts
 from .calibration import Calibration
-from .fold_settings import SELECT_BY_FOLD_UP_TO, select_by_fold
+from .fold_settings import depends_on_samples, select_by_fold
 from .output_form import OutputForm
 from .output_sets import CLOSED_FORM, OutputSets, refuse_candidates
 from .regions import Band, Box, Ellipsoid, Region
@@ -32,7 +32,6 @@ from .wrapped import (
     grid_setting,
     is_robust,
     select_columns,
-    selects_settings,
 )
 
 # Rows of the factor that novelty takes, up to which predictions say whether queries are far from the samples. Doubling
@@ -179,7 +178,7 @@ class FullFit:
     def _with_parts(cls, model, fit_part, data: RowData):
         """Folds of a fitted model without a closed form: of many samples they share the settings."""
         obstacle = closed_form_obstacle(model, data.X)
-        if fit_part is None or (selects_settings(model) and len(data.rows) <= SELECT_BY_FOLD_UP_TO):
+        if fit_part is None or depends_on_samples(model, len(data.rows)):
             return cls(model, obstacle=obstacle)
         return cls(model, obstacle=obstacle, fit_part=fit_part, shares_settings=True)
 

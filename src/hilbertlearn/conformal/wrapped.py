@@ -200,6 +200,12 @@ def selects_settings(model) -> bool:
     return len(machine.search_results_["error"]) > 1
 
 
+def has_learnt_metric(model) -> bool:
+    """Whether the selection of a fitted model has learnt a metric of the inputs."""
+    machine = _last_step(model)
+    return isinstance(machine, KernelMachine) and getattr(machine, "metric_", None) is not None
+
+
 def fit_folded_leave_one_out(estimator, model, X, y, sample_weight, fold, task) -> FoldedLeaveOneOut | None:
     """Leave-one-out models of a machine, with settings that were selected without the fold of the sample left out.
 

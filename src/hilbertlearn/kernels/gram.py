@@ -279,7 +279,8 @@ class InputKernel(EqualByValues):
     @property
     def is_scaled(self) -> bool:
         """Whether columns of the inputs are divided by numbers."""
-        return self.scaling is not None and not self.scaling.keeps_units
+        scaling = getattr(self.kernel, "scaling", self.scaling)  # a learnt metric is of scaled inputs
+        return scaling is not None and not scaling.keeps_units
 
     @property
     def parts(self) -> tuple[InputKernel, ...]:

@@ -218,12 +218,12 @@ class MetricKernel(BandwidthMixin, BaseEstimator):
 
     def without_bounds(self):
         """The same kernel for inputs however far from the training samples, see ``InputScaling``."""
-        return self if self.scaling is None else clone(self).set_params(scaling=self.scaling.without_bounds())
-
-    @property
-    def scaled_share(self) -> float:
-        """1 for scaled inputs, else 0."""
-        return float(self.scaling is not None and not self.scaling.keeps_units)
+        if self.scaling is None:
+            return self
+        metric, unseen = self._metric_array(), self.scaling.factors == 0  # columns that no gradient depends on
+        if metric is not None and unseen.any():
+            metric = np.where(unseen, 1.0, metric) if self.diagonal else metric + np.diag(unseen.astype(float))
+        return clone(self).set_params(scaling=self.scaling.without_bounds(), metric=metric)
 
     def _scaled_rows(self, X, name):
         """Rows of numbers (n, p), scaled if there is a scaling; sparse ones stay sparse."""

@@ -43,6 +43,7 @@ class Spec:
     regressor: Any = None  # a regressor of scikit-learn in place of the kernel machine
     operators: tuple = ()  # operators to select from where the kernel is selected too
     excluded_kernels: tuple = ()  # names that kernel="auto" does not try
+    learns_metric: bool = True  # whether kernel="auto" learns a metric of the inputs
     takes_batches: bool = False  # whether rows may come in batches or Dask blocks
     reuse: str | None = None  # what a wrapper uses of the fit: its selection for "parts" of the samples, its "factors"
     read_outputs: Callable  # y -> outputs with a length, indexed by rows
@@ -128,7 +129,7 @@ class Spec:
             operator_candidates=self.operators if is_selected else (),
             features=self.feature_map,
             takes_average=takes_average,
-            learns_metric=is_default and is_selected and takes_average and not self.manifold,
+            learns_metric=self.learns_metric and is_default and is_selected and takes_average and not self.manifold,
         )
 
     def candidate_kernels(self, X) -> list:

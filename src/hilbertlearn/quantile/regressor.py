@@ -45,7 +45,8 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
     levels : float or increasing sequence of float, default=(0.05, 0.25, 0.5, 0.75, 0.95)
         Levels in (0, 1).
     kernel : str, callable or kernel object, default="auto"
-        As in ``OperatorKernelRegressor``, selected by leave-one-out errors of the squared loss. Without ``calibrate``,
+        As in ``OperatorKernelRegressor``, selected by leave-one-out errors of the squared loss; no metric is learnt.
+        Without ``calibrate``,
         "auto" does not try the linear kernel: a linear function has no constant beside c_j.
     gamma : float, "auto", "median" or "scale", default="auto"
         As in ``OperatorKernelRegressor``. "auto", where alpha or the coupling is selected too, also tries rates 32 and
@@ -218,6 +219,7 @@ class QuantileRegressor(MultiOutputMixin, RegressorMixin, GridMixin, KernelMachi
             operator=None if automatic and not functions else self.operator,
             operators=("auto", *_SMOOTHER) if automatic and functions else (),
             excluded_kernels=() if steps.calibrates else ("linear",),
+            learns_metric=False,  # levels are calibrated by folds of its samples
             centers=("auto", True, False),
             read_outputs=self._read_curves if functions else read_vectors,
             output_space=self._curve_space if functions else self._vector_space,

@@ -16,22 +16,22 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from .. import kernels
-from .._utils.progress import StopSearch, Task
+from .._utils.progress import Task
 from .._utils.threads import limit_blas_threads
 from ..kernels import InputKernel, MetricKernel
 from ..losses import Squared
-from ..training import Fit, Options, Samples, build, fit
+from ..training import Fit, Options, Samples, Training, build, fit
 from .criterion import Criterion
 from .draws import draw_subsample, shuffled_folds
 from .surrogate import largest_subsample
+from .trials import Trial, make_trials
 
 _PROFILES = ("rbf", "matern32", "matern12")  # of the learnt kernel
 # The profile of the first model by the shape that was selected for the given inputs. Gradients of rough functions are
 # inaccurate, so that it is smoother than these.
 _BASES = {"rbf": "rbf", "matern32": "matern32", "matern12": "matern32", "laplacian": "matern32"}
 FEWEST = 400  # samples from which metrics are learnt: errors of fewer cannot tell a gain of 2 %
-# Samples of successive searches, each of which starts with the metric of the one before. The first decides whether
-# there are more, so that data without a structure that a metric can use pay little.
+# Samples of successive searches, each of which starts with the metric of the one before; fewer than 1600 all at once.
 _SIZES = (800, 2000, 4000)
 _WITH_OPERATOR = 1500  # samples at most where a fit needs an eigendecomposition
 _TESTED = 500  # samples up to which all of five folds are tested; of more, as few as have together so many samples
@@ -58,6 +58,7 @@ class LearntMetric:
     n_rounds: int
     family: _Family
     forms: tuple[int, ...]  # positions of the best metrics among ``MetricKernel.variants``
+    is_stopped: bool  # by a callback
 
     @property
     def kernel(self) -> InputKernel:
@@ -68,6 +69,11 @@ class LearntMetric:
     def penalty(self) -> float:
         """alpha times the sum of weights."""
         return self.evaluation.penalty
+
+    def trials(self) -> tuple[Trial, ...]:
+        """The metric with its error over folds; leave-one-out errors of a metric of all samples are too small."""
+        one, fitted = self.evaluation, self.evaluation.fits[-1]
+        return make_trials(fitted.training, [fitted.alpha], [one.error], [one.standard_error], 0.0, "folds")
 
 
 def _is_learnable(resolved: tuple[InputKernel, ...], X) -> bool:
@@ -112,18 +118,15 @@ def learn_metric(
         rounds = _Rounds.start(part, factors, criterion, options.quick(), is_auto, task)
         if rounds is None:
             return None
-        try:
-            with limit_blas_threads(1) if size <= _ONE_THREAD else nullcontext(), task:
-                if learnt is None:
-                    learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
-                else:
-                    learnt = _more_rounds(rounds, learnt)
-                if learnt is not None and size == n and not _is_better_than(learnt, rounds, resolved[0], penalty):
-                    return None
-        except StopSearch:
-            break
-        if learnt is None:
-            break
+        with limit_blas_threads(1) if size <= _ONE_THREAD else nullcontext(), task:
+            if learnt is None:
+                learnt = _first_rounds(rounds, resolved[0], penalty, _FIRST_ROUNDS if size < n else _ROUNDS)
+            else:
+                learnt = _more_rounds(rounds, learnt)
+            if learnt is None:
+                return None
+            if size == n or learnt.is_stopped:
+                return learnt if _is_better_than(learnt, rounds, resolved[0], penalty) else None
     return learnt
 
 
@@ -138,9 +141,12 @@ def _first_rounds(rounds: _Rounds, kernel: InputKernel, penalty, most) -> Learnt
         before, best = rounds.evaluate([kernel] * n_tests, penalty), rounds.move_penalty(best)
     best = rounds.with_all(best, start)
     found = _round(rounds, family, best, before, None, _FIRST_GAIN)
+    is_stopped = rounds.report(found)
     if found is None:
         return None
     best, forms = found
+    if is_stopped:
+        return LearntMetric(best, 1, family, tuple(forms), is_stopped)
     tuned = best
     for base in _PROFILES:
         tuned, family = rounds.change(tuned, family, base, 1.0)
@@ -166,12 +172,13 @@ def _continue(rounds: _Rounds, family: _Family, best: _Evaluation, forms, number
     """The metric after further rounds, as long as the error falls; gain : that the first of them must have."""
     tuned, family = rounds.move_rate(best, family)
     best = rounds.refit_all(best, tuned)
-    while number < most:
+    found, is_stopped = (best, forms), False
+    while found is not None and number < most and not is_stopped:
         found = _round(rounds, family, best, best, forms, gain)
-        if found is None:
-            break
-        (best, forms), number, gain = found, number + 1, _LATER_GAIN
-    return LearntMetric(best, number, family, tuple(forms))
+        is_stopped = rounds.report(found)
+        if found is not None:
+            (best, forms), number, gain = found, number + 1, _LATER_GAIN
+    return LearntMetric(best, number, family, tuple(forms), is_stopped)
 
 
 def _round(rounds: _Rounds, family: _Family, best: _Evaluation, before: _Evaluation, forms, gain):
@@ -186,9 +193,6 @@ def _round(rounds: _Rounds, family: _Family, best: _Evaluation, before: _Evaluat
     }
     form = min(trials, key=lambda one: trials[one].error)
     new = rounds.move_penalty(trials[form])
-    rounds.task.search_step(
-        f"error {new.error:.4g} at alpha {new.penalty / rounds.total:.2g}", f"best {best.error:.4g}"
-    )
     if not rounds.is_better(new, before, gain):
         return None
     near = [one for one in trials if one // 2 == form // 2 or trials[one].error < _NEAR * trials[form].error]
@@ -203,6 +207,7 @@ class _Evaluation:
     penalty: float
     residuals: np.ndarray  # (m, d)
     error: float
+    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -223,19 +228,19 @@ class _Rounds:
         """Folds of the samples; None where outputs have too many coordinates."""
         n, folds = len(samples.rows), shuffled_folds(samples)
         splits = folds[: max(1, round(len(folds) * _TESTED / n))]
-        if samples.encoded.coordinates.shape[1] > min(len(train) for train, _ in splits):
-            return None  # each part would have other coordinates
         fitted = samples if weights is None else replace(samples, weights=samples.weights * weights)
         tests = [test for _, test in splits]
         positions = np.sort(np.concatenate(tests))
+        is_wide = samples.encoded.coordinates.shape[1] > min(len(positions), *(len(train) for train, _ in splits))
+        if is_wide and samples.measure is None:
+            return None  # each part would have other coordinates
         evaluated = samples if len(positions) == n else samples.subsample(positions)
         parts = [*(fitted.subsample(train) for train, _ in splits), fitted]
         return cls(samples, options, parts, tests, evaluated, criterion, is_auto, task)
 
-    @property
-    def total(self) -> float:
-        """Sum of the weights of all samples."""
-        return float(self.parts[-1].weights.sum())
+    def report(self, found) -> bool:
+        """Count a round, with what it found or None; whether a callback asks to stop."""
+        return self.task.step("" if found is None else f"error {found[0].error:.4g} over folds")
 
     def evaluate(self, resolved: list[InputKernel], penalty) -> _Evaluation:
         """Fit the parts with these kernels, and all samples where a kernel is given for them."""
@@ -250,7 +255,9 @@ class _Rounds:
         scale = np.nanmean((Y - np.nanmean(Y, axis=0)) ** 2, axis=0)
         squares = (np.log1p(one.residuals**2 / np.where(scale > 0, scale, 1.0)) for one in (old, new))
         fall = np.nansum(np.subtract(*squares), axis=1)
-        return float(fall.mean()) > float(fall.std()) / np.sqrt(len(fall))
+        weights = self.evaluated.weights / self.evaluated.weights.sum()
+        mean = float(weights @ fall)
+        return mean > float(np.sqrt(weights**2 @ (fall - mean) ** 2))
 
     def move_penalty(self, trial: _Evaluation) -> _Evaluation:
         """The evaluation at the penalty of the smallest error, in steps of a decade."""
@@ -259,7 +266,7 @@ class _Rounds:
             while True:
                 penalty = best.penalty * factor
                 parts = trial.fits[: len(self.tests)]
-                moved = self._evaluation([self._refit(fitted, penalty) for fitted in parts], penalty)
+                moved = self._evaluation([self._fit_at(fitted.training, penalty) for fitted in parts], penalty)
                 if not moved.error < (1 - _TIE) * best.error:
                     break
                 best = moved
@@ -303,11 +310,9 @@ class _Rounds:
         return replace(evaluation, fits=[*evaluation.fits[: len(self.tests)], fitted])
 
     def _fit(self, part: Samples, kernel: InputKernel, penalty) -> Fit:
-        training = build(part.with_kernel(kernel.kernel), (kernel,))
-        return fit(training, Squared(), penalty / float(training.weights.sum()), self.options)
+        return self._fit_at(build(part.with_kernel(kernel.kernel), (kernel,)), penalty)
 
-    def _refit(self, fitted: Fit, penalty) -> Fit:
-        training = fitted.training
+    def _fit_at(self, training: Training, penalty) -> Fit:
         return fit(training, Squared(), penalty / float(training.weights.sum()), self.options)
 
     def _evaluation(self, fits: list[Fit], penalty) -> _Evaluation:
@@ -317,7 +322,8 @@ class _Rounds:
             values = [kernel(inputs, fitted.training.X) for kernel in fitted.training.kernels]
             residuals[test] = self.samples.Y[test] - fitted.coordinates_at(values)
         residuals = residuals[np.sort(np.concatenate(self.tests))]
-        return _Evaluation(fits, penalty, residuals, self.criterion.evaluate(self.evaluated, residuals).error)
+        error, standard_error, _ = self.criterion.evaluate(self.evaluated, residuals)
+        return _Evaluation(fits, penalty, residuals, error, standard_error)
 
 
 def _changed(kernel: InputKernel, base, factor) -> InputKernel:

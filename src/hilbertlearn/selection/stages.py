@@ -16,6 +16,7 @@ from ..losses import Loss, Squared
 from ..operators import depends_on_outputs
 from ..training import Options, Samples, Training, build, for_alpha
 from .alpha_search import search_alpha_of_loss
+from .averaging import effective_number
 from .criterion import Criterion, NormCriterion, RobustCriterion
 from .draws import draw_subsample
 from .error_curve import candidate_alphas, error_curve
@@ -94,7 +95,7 @@ class Draft:
     weights: Any = None  # (n,) factors of the surrogate's weights in a robust fit, None for ones; search_kernel
     unit: float = 1.0  # alpha of the loss over alpha of the squared loss with these weights; search_kernel
     criterion: Criterion = field(default_factory=Criterion)  # search_kernel
-    result: Any = None  # SearchResult on the surrogate; search_kernel, average_kernels, search_operator, learn_kernel
+    result: Any = None  # SearchResult on the surrogate; search_kernel and the stages up to search_metric
     has_replaced_outputs: bool = False  # whether outlying points were replaced; screen_outliers
     training: Any = None  # Training: the samples with the selected kernels; build_training, search_landmarks
     alpha: Any = None  # float; build_training, refine_alpha, refine_alpha_of_loss, search_landmarks, restore_loss
@@ -344,7 +345,7 @@ def search_metric(draft: Draft) -> Draft:
     select: leave-one-out errors of samples that the metric was learnt from are too small.
     """
     result = draft.result
-    if result is None or not draft.samples.recipe.learns_metric or len(draft.surrogate.rows) < FEWEST:
+    if result is None or not draft.samples.recipe.learns_metric or effective_number(draft.surrogate.weights) < FEWEST:
         return draft
     samples = _surrogate_to_learn_from(draft) if draft.weights is None else draft.surrogate
     penalty = result.curve.penalty if draft.is_auto else float(draft.search_alpha) * float(samples.weights.sum())
@@ -356,7 +357,8 @@ def search_metric(draft: Draft) -> Draft:
     training = build(draft.surrogate.with_kernel(setting), kernels)
     alpha = learnt.penalty / float(training.weights.sum())
     curve = error_curve(training, draft.criterion, [alpha], draft.weights)
-    result = replace(result, setting=setting, kernels=kernels, curve=curve, trials=result.trials + curve.trials())
+    trials = result.trials + learnt.trials()
+    result = replace(result, setting=setting, kernels=kernels, curve=curve, trials=trials)
     return replace(draft, result=result, samples=draft.samples.with_kernel_candidates([setting]))
 
 
@@ -365,7 +367,7 @@ def _surrogate_to_learn_from(draft: Draft) -> Samples:
     assert draft.search_samples is not None
     merged = draft.search_samples.merged
     if draft.request.samples.recipe.features is not None:
-        merged = draft.request.samples.with_features(None).to_float64()
+        merged = draft.request.samples.with_features(None).to_float64().merge_duplicates()
     pairs = draft.samples.recipe.pairs
     merged = replace(merged, recipe=replace(merged.recipe, pairs=pairs, operator_candidates=()))
     number = number_to_learn_from(merged)
