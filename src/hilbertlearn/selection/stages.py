@@ -345,7 +345,11 @@ def search_metric(draft: Draft) -> Draft:
     select: leave-one-out errors of samples that the metric was learnt from are too small.
     """
     result = draft.result
-    if result is None or not draft.samples.recipe.learns_metric or effective_number(draft.surrogate.weights) < FEWEST:
+    if (
+        result is None
+        or not draft.samples.recipe.learns_metric
+        or round(effective_number(draft.surrogate.weights)) < FEWEST
+    ):
         return draft
     samples = _surrogate_to_learn_from(draft) if draft.weights is None else draft.surrogate
     penalty = result.curve.penalty if draft.is_auto else float(draft.search_alpha) * float(samples.weights.sum())
