@@ -176,7 +176,7 @@ def test_a_metric_is_learnt_by_the_default_kernel_alone():
         assert not read(OperatorKernelRegressor(**settings), X, y).recipe.learns_metric
 
 
-@pytest.mark.parametrize("n_points", [20, 500])
+@pytest.mark.parametrize("n_points", [20, 340])
 def test_curves_on_any_grid(n_points):
     X, _ = one_direction(600)
     t = np.linspace(0, 1, n_points)
@@ -199,7 +199,6 @@ def test_the_search_result_has_the_error_over_folds(learnt):
     X, y = one_direction(3000)  # the first 500 are not those of the fit
     error = np.mean((y[500:] - learnt.predict(X[500:])) ** 2)
     assert table["method"][row] == "folds" and table["error"][row] == pytest.approx(error, rel=0.2)
-    assert "scaled inputs" not in learnt.summary()
     X, y = one_direction(500)
     assert "scaled inputs" in OperatorKernelRegressor().fit(X * np.arange(1, 9), y).summary()
 

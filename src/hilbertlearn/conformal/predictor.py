@@ -87,11 +87,12 @@ class ConformalPredictor(FitCallbacksMixin, SummaryMixin, MetaEstimatorMixin, Ba
 
     *Settings that are selected from the data*, such as kernel and alpha, belong to the fit: a model without a sample
     must not know settings that were selected with it. Refits select their own. Models in closed form, and the folds of
-    "auto" with losses other than the squared one, do so for up to 300 samples; with more they share the settings of all
-    samples, and the guarantee is approximate (``selection_``). So do models in closed form of any number of samples on
-    features, with ``alpha_per_output=True``, and in ``RegularizationPathCV``. In closed form the settings of the model
-    without a sample are selected without its fifth of the samples: jackknife+ by refits but for these folds, so that
-    its bound is not proven either. Measured at level 0.9 with 20 to 100 samples and six kinds of noise: 0.90 to 0.92,
+    "auto" with losses other than the squared one, do so for up to 300 samples, and of any number where a metric of the
+    inputs is learnt; with more they share the settings of all samples, and the guarantee is approximate
+    (``selection_``). So do models in closed form of any number of samples on features, with ``alpha_per_output=True``,
+    and in ``RegularizationPathCV``. In closed form the settings of the model without a sample are selected without its
+    fifth of the samples: jackknife+ by refits but for these folds, so that its bound is not proven either. Measured at
+    level 0.9 with 20 to 100 samples and six kinds of noise: 0.90 to 0.92,
     and 0.86 to 0.90 where settings were selected once; with 500 samples that costs at most 0.006.
 
     Parameters

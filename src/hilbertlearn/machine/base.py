@@ -264,7 +264,9 @@ class KernelMachine(FitCallbacksMixin, SummaryMixin, NamedSettings):
     def loo_residuals(self):
         """Leave-one-out residuals of the training outputs, in closed form, for the squared loss.
 
-        alpha times the sum of weights is held fixed.
+        alpha times the sum of weights is held fixed, and so are the other settings. Where the default has learnt a
+        metric of the inputs, residuals are too small, because it has seen all outputs; ``search_results_`` has the
+        error over folds.
 
         Returns
         -------
