@@ -28,15 +28,15 @@ the same rows for parts of the samples (``wrapped.learn_from_inputs``).
 and six kinds of noise, leave-one-out models with the settings of all samples covered 0.46 to 0.51 at level 0.5, 0.76 to
 0.79 at 0.8 and 0.86 to 0.89 at 0.9. Up to 300 samples the settings of the model without i are selected without its
 fold, one of five, and the model is still one of n - 1 samples in closed form (``fold_settings``,
-``FoldedLeaveOneOut``). It costs five selections. Coverage is then that of the best settings, and widths are at most 1.12
-times theirs (1.19 with 20 samples); "cv+" with ten folds, each with its own selection, has intervals that are 5 to 7 % wider, because its
-models have a tenth of the samples less. Ten folds in place of five change coverages and widths by less than 0.01. Folds
-are formed by value, as groups of scales are, so that sets depend neither on the order of the samples nor on a seed.
-With 300 samples one selection costs 0.002 to 0.013 of the coverage, with 500 at most 0.006. A learnt metric has many
-more numbers, and is learnt without each fold whatever n is: once for 450 samples of 20 inputs, sets of level 0.9
-covered 0.84 to 0.90, for 1000 0.86. Only folds of one sample
-each make these the models of jackknife+ by refits; with five folds its bound is not proven, and its coverage is
-measured. Where outputs have gaps, all folds keep the operator of all samples: others have no closed form.
+``FoldedLeaveOneOut``). It costs five selections. Coverage is then that of the best settings, and widths are at most
+1.12 times theirs (1.19 with 20 samples); "cv+" with ten folds, each with its own selection, has intervals that are 5 to
+7 % wider, because its models have a tenth of the samples less. Ten folds in place of five change coverages and widths
+by less than 0.01. Folds are formed by value, as groups of scales are, so that sets depend neither on the order of the
+samples nor on a seed. With 300 samples one selection costs 0.002 to 0.013 of the coverage, with 500 at most 0.006. A
+learnt metric has many more numbers, and is learnt without each fold whatever n is: once for 450 samples of 20 inputs,
+sets of level 0.9 covered 0.84 to 0.90, for 1000 0.86. Only folds of one sample each make these the models of jackknife+
+by refits; with five folds its bound is not proven, and its coverage is measured. Where outputs have gaps, all folds
+keep the operator of all samples: others have no closed form.
 
 *One decision.* ``wrapped.closed_form_obstacle`` says whether leave-one-out models have a closed form, and why not;
 the state of the kernel machine answers for itself. ``OutputSets.selection`` says how settings were selected.
