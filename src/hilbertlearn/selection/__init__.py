@@ -44,12 +44,13 @@ Metrics
     From 400 samples on, the metric of a stationary kernel of rows of numbers is learnt in rounds, and kept if its error
     is 2 % below that of the selected kernel, on samples outside the fits. Of 1600 samples and more it starts with 800:
     where nothing is gained there, the search ends, after 0.1 to 0.5 s. It goes on with 2000 and 4000, each with the
-    metric before. The gradients are those of a smooth profile: with Matern 1/2 the first round fails where others gain half of the error.
-    The gain must also exceed the standard error of limited squared residuals. A metric has as many numbers as pairs of
-    inputs, and has seen all outputs: leave-one-out errors with it are too small (0.73 where new samples have 1.24, 450
-    samples of 20 inputs). So alpha, and the error in the search results, are those of samples outside the fits, and
-    confidence sets learn it without each fold: 0.84 to 0.90 of new outputs were inside sets of level 0.9 that did not.
-    Constants of robust losses still use leave-one-out errors. Quantiles learn no metric. See ``metric_search.py``.
+    metric before. The gradients are those of a smooth profile: with Matern 1/2 the first round fails where others gain
+    half of the error. The gain must also exceed the standard error of limited squared residuals. A metric has as many
+    numbers as pairs of inputs, and has seen all outputs: leave-one-out errors with it are too small (0.73 where new
+    samples have 1.24, 450 samples of 20 inputs). So alpha, and the error in the search results, are those of samples
+    outside the fits, and confidence sets learn it without each fold: 0.84 to 0.90 of new outputs were inside sets of
+    level 0.9 that did not. Constants of robust losses still use leave-one-out errors. Quantiles learn no metric. See
+    ``metric_search.py``.
 Learnt kernels
     A round of learning the metric must lower the error of folds that had no part in it. Leave-one-out errors of the
     last fit alone accepted metrics that were up to 5 % worse on new samples.
