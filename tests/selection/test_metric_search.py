@@ -216,3 +216,22 @@ def test_a_callback_that_stops_keeps_the_metric_found_so_far(monkeypatch):
     monkeypatch.setattr("hilbertlearn.selection.metric_search._Rounds.report", lambda self, found: True)
     model = OperatorKernelRegressor().fit(X[:450], y[:450])
     assert isinstance(model.kernel_, kernels.MetricKernel)
+
+
+def test_a_repeated_sample_is_a_weight_and_changes_little(learnt):
+    X, y = one_direction()
+    repeated = OperatorKernelRegressor().fit(np.r_[X[:500], X[:1]], np.r_[y[:500], y[:1]])
+    weights = np.ones(500)
+    weights[0] = 2
+    weighted = OperatorKernelRegressor().fit(X[:500], y[:500], weights)
+    assert_allclose(repeated.predict(X[500:]), weighted.predict(X[500:]), rtol=1e-8, atol=1e-8)
+    assert np.abs(repeated.predict(X[500:]) - learnt.predict(X[500:])).max() < 0.05
+
+
+def test_a_refit_that_fails_keeps_the_metric():
+    X, y = one_direction(500)
+    model = OperatorKernelRegressor().fit(X, y)
+    metric = model.metric_.copy()
+    with pytest.raises(ValueError, match="gamma must be"):
+        model.set_params(gamma="unknown").fit(X, y)
+    assert np.array_equal(model.metric_, metric)

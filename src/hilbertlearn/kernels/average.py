@@ -99,7 +99,7 @@ class AverageKernel(EqualByValues):
 
     @property
     def name(self) -> str:
-        """The shares of the kernels by shape, without those that round to 0 %."""
+        """The shares of the kernels by shape; shares that round to 0 % are omitted."""
         shares: dict[str, float] = {}
         for share, part in zip(self.shares, self.parts, strict=True):
             shape = _shape(part)

@@ -58,7 +58,7 @@ class PosteriorData:
         terms = [term.unsampled.as_separable() for term in training.terms]
         if training.X is None or None in terms or any(is_precomputed(kernel) for kernel in training.kernels):
             return None
-        observed = np.isfinite(training.encoded.coordinates).any(axis=1)  # not those that hold quantiles in order
+        observed = np.isfinite(training.encoded.coordinates).any(axis=1)  # without the rows that order quantiles
         if training.screening_weights is not None:
             observed &= training.screening_weights[training.rows] >= SCREENED
         gram = training.grams[0]

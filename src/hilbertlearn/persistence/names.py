@@ -321,7 +321,7 @@ def name_class(cls: type) -> str | None:
 
 
 def current_attributes(cls: type, attributes: dict) -> dict:
-    """Attributes from a file under their current names, without those that the class no longer has."""
+    """Attributes from a file under their current names; attributes that the class no longer has are dropped."""
     names: dict[str, str | None] = {}
     for base in cls.__mro__:
         names |= FORMER_ATTRIBUTES.get(name_class(base) or "", {})

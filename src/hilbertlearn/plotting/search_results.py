@@ -145,7 +145,7 @@ def _envelope(values, errors):
 def _selected_trial(trials, model, over):
     """Index of the trial nearest to the selected settings, in the last stage that evaluated the selected kernel.
 
-    An average of kernels has no single gamma: over gamma the kernel with the largest share stands for it.
+    An average of kernels has no single gamma: over gamma it is drawn at the rate of the kernel with the largest share.
     """
     main = model.kernel_.main_part if is_average(model.kernel_) else None
     kernel, gamma = (model.kernel_, model.gamma_) if over == "alpha" or main is None else (main.kernel, main.rate)
